@@ -1,0 +1,88 @@
+//! The handler: the user's code that does the work of a run, and the context it works in.
+
+use crate::effects::{Effect, EffectError, Protection};
+use crate::guards::{Guard, Permit, Visit};
+use crate::ports::{At, Fut, Ports};
+use crate::{Span, steps};
+use evidence::{Ids, RunKey, Timestamp};
+
+/// Why an attempt of a handler failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HandlerError {
+    /// The call to the outside world did not succeed.
+    #[error(transparent)]
+    Effect(#[from] EffectError),
+    /// Another attempt may help.
+    #[error("{0}")]
+    Retryable(String),
+    /// No further attempt will help.
+    #[error("{0}")]
+    Final(String),
+}
+
+/// Does the work of a run.
+///
+/// Built once per incarnation of an instance. Time, sleep, randomness, spawning and the effect come
+/// from the [`Ctx`]: real sockets, threads and other runtimes' timers do not work inside the
+/// simulator.
+pub trait Handler: Send + Sync {
+    /// One attempt.
+    fn handle<'a>(&'a self, ctx: &'a Ctx<'a>) -> Fut<'a, Result<(), HandlerError>>;
+}
+
+/// What a handler sees of the attempt it makes.
+pub struct Ctx<'a> {
+    pub(crate) ports: &'a Ports,
+    pub(crate) ids: &'a Ids,
+    pub(crate) visit: Visit<'a>,
+    pub(crate) permit: &'a Permit,
+    pub(crate) guard: &'a dyn Guard,
+    pub(crate) protection: &'a dyn Protection,
+    pub(crate) call_timeout: Span,
+}
+
+impl Ctx<'_> {
+    /// The run: the key to hand on to whatever the handler calls.
+    pub fn run_key(&self) -> Option<&RunKey> {
+        self.ids.run.as_ref()
+    }
+
+    /// Which attempt this is, from 1.
+    pub fn attempt(&self) -> u32 {
+        self.ids.attempt
+    }
+
+    /// What this instance's wall clock reads.
+    pub fn now(&self) -> Timestamp {
+        self.ports.clock.now()
+    }
+
+    /// Works (or waits) so long.
+    pub async fn sleep(&self, span: Span) {
+        self.ports.runtime.sleep(span).await;
+    }
+
+    /// A random number, the same for the same seed, run and attempt.
+    pub fn random(&self) -> u64 {
+        self.ports.runtime.random(At::new(&steps::WORK, self.ids))
+    }
+
+    /// Starts a task that lives until it ends or the instance dies.
+    pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        self.ports.runtime.spawn(Box::pin(task));
+    }
+
+    /// Changes the outside world, once, under the protection that the scenario names.
+    pub async fn perform(&self) -> Result<(), EffectError> {
+        self.protection
+            .perform(Effect {
+                ports: self.ports,
+                ids: self.ids,
+                visit: self.visit,
+                permit: self.permit,
+                guard: self.guard,
+                timeout: self.call_timeout,
+            })
+            .await
+    }
+}

@@ -1,0 +1,16 @@
+//! The pipeline under test: schedules, dispatch, guards, effects, executor, recovery.
+
+pub mod effects;
+pub mod guards;
+pub mod handler;
+mod identity;
+mod instance;
+pub mod ports;
+mod span;
+pub mod steps;
+pub mod tables;
+pub mod work;
+
+pub use identity::IdentityKey;
+pub use instance::Instance;
+pub use span::{Span, Switchable};

@@ -1,0 +1,87 @@
+//! The queue between scheduler and executor.
+
+use super::{At, CallError, Fut};
+use crate::Span;
+use evidence::{MessageId, RunKey, SlotTag, TraceId};
+use std::sync::Arc;
+
+/// What is published: a run, not an effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The run.
+    pub run: RunKey,
+    /// Its trace.
+    pub trace: TraceId,
+    /// Its slot, sealed.
+    pub slot: SlotTag,
+    /// What the producer gives the broker to recognise a repeated publish; `None`: nothing.
+    pub dedup_id: Option<Arc<str>>,
+}
+
+/// What the broker says of a publish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The message's identity.
+    pub message: MessageId,
+    /// True if the broker recognised the dedup id and kept the earlier message only.
+    pub deduplicated: bool,
+}
+
+/// The right to settle one delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Receipt(pub u64);
+
+/// One hand-over of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// The message.
+    pub message: MessageId,
+    /// What it says.
+    pub envelope: Envelope,
+    /// Which hand-over, from 1.
+    pub count: u32,
+    /// The right to settle it.
+    pub receipt: Receipt,
+}
+
+/// What the broker says of an ack, a reject, a deferral or a renewal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// Accepted.
+    Accepted,
+    /// The delivery no longer holds the message.
+    NotYours,
+}
+
+/// A broker, as one instance is connected to it.
+pub trait Broker: Send + Sync {
+    /// Hands a run to the broker and waits for its confirm.
+    fn publish<'a>(
+        &'a self,
+        at: At<'a>,
+        envelope: Envelope,
+    ) -> Fut<'a, Result<Published, CallError>>;
+
+    /// Waits for a message (a long poll).
+    fn deliver<'a>(&'a self, at: At<'a>) -> Fut<'a, Result<Delivery, CallError>>;
+
+    /// Done: the message may go.
+    fn ack<'a>(&'a self, at: At<'a>, receipt: Receipt) -> Fut<'a, Result<Settled, CallError>>;
+
+    /// Not to be tried again: the message becomes a dead letter.
+    fn reject<'a>(&'a self, at: At<'a>, receipt: Receipt) -> Fut<'a, Result<Settled, CallError>>;
+
+    /// To be delivered again after `delay`.
+    fn defer<'a>(
+        &'a self,
+        at: At<'a>,
+        receipt: Receipt,
+        delay: Span,
+    ) -> Fut<'a, Result<Settled, CallError>>;
+
+    /// Extends the delivery's deadline to its full length from now.
+    fn renew<'a>(&'a self, at: At<'a>, receipt: Receipt) -> Fut<'a, Result<Settled, CallError>>;
+
+    /// How often a consumer of this broker extends the deadline while it works; `None`: never.
+    fn renew_every(&self) -> Option<Span>;
+}

@@ -1,0 +1,90 @@
+//! Time, tasks and the journal of one instance.
+
+use super::{At, Fut, Table};
+use crate::Span;
+use evidence::{Timestamp, What};
+
+/// Milliseconds on a clock that never jumps and goes on through a pause; only differences mean
+/// anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Monotonic(pub u64);
+
+impl Monotonic {
+    /// This moment, so much later.
+    pub const fn plus(self, span: Span) -> Self {
+        Monotonic(self.0.saturating_add(span.ms()))
+    }
+}
+
+/// What a poller would read: lets a simulator skip the polls that would find nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interest {
+    /// Rows of this table whose flag column (an integer) is zero: pending work.
+    Pending {
+        /// The table.
+        table: Table,
+    },
+    /// Executions whose lease has ended, or that have been QUEUED for longer than `sweep_after`.
+    Overdue {
+        /// The table of runs.
+        table: Table,
+        /// How long a run may stay QUEUED; `None`: no sweep.
+        sweep_after: Option<Span>,
+        /// Whether expired leases count.
+        leases: bool,
+    },
+}
+
+/// Why a poller was woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wake {
+    /// It is time to poll.
+    Poll,
+    /// The instance is stopping.
+    Stop,
+}
+
+/// Tasks and sleeping.
+pub trait Runtime: Send + Sync {
+    /// Milliseconds since some fixed moment.
+    fn monotonic(&self) -> Monotonic;
+
+    /// Sleeps so long.
+    fn sleep(&self, span: Span) -> Fut<'_, ()>;
+
+    /// Passes a point of the pipeline that is no call (`timer.fire`): nothing happens, unless a
+    /// fault strikes here.
+    fn pass<'a>(&'a self, at: At<'a>) -> Fut<'a, ()>;
+
+    /// Sleeps until this instance's wall clock should read `until`: the length is computed once,
+    /// at the start, and slept on the monotonic clock, at most `cap`.
+    fn wait_until<'a>(&'a self, at: At<'a>, until: Timestamp, cap: Option<Span>) -> Fut<'a, ()>;
+
+    /// Starts a task that lives until it ends or the incarnation ends.
+    fn spawn(&self, task: Fut<'static, ()>);
+
+    /// Sleeps until the next instant `anchor + n x every` at which a poll of `interest` would
+    /// find something (a real runtime: simply until the next such instant), or the instance stops.
+    fn idle_until(&self, anchor: Monotonic, every: Span, interest: Interest) -> Fut<'_, Wake>;
+
+    /// True once the instance has been asked to stop.
+    fn stopping(&self) -> bool;
+
+    /// Ends when the instance has been asked to stop.
+    fn stop_requested(&self) -> Fut<'_, ()>;
+
+    /// A number that looks random: the same for the same seed, instance, step, run and occurrence.
+    fn random(&self, at: At<'_>) -> u64;
+}
+
+/// What time an instance believes it is.
+pub trait Clock: Send + Sync {
+    /// The wall clock.
+    fn now(&self) -> Timestamp;
+}
+
+/// Where the pipeline tells what it does.
+pub trait Journal: Send + Sync {
+    /// One event, now, in this instance.
+    fn record(&self, at: At<'_>, what: What);
+}

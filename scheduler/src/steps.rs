@@ -1,0 +1,102 @@
+//! The append-only numbered list of pipeline steps, each with the layer that owns it.
+//!
+//! Numbers are part of tokens and history hashes: a step is never renumbered and never removed.
+
+use evidence::{Layer, Step};
+
+macro_rules! steps {
+    ($($(#[$doc:meta])* $name:ident = $number:literal, $text:literal, $layer:ident;)*) => {
+        $($(#[$doc])* pub static $name: Step =
+            Step { number: $number, name: $text, layer: Layer::$layer };)*
+        /// Every step, by number.
+        pub static ALL: &[&Step] = &[$(&$name),*];
+    };
+}
+
+steps! {
+    /// Asleep until the next slot.
+    TIMER_WAIT = 0, "timer.wait", Scheduling;
+    /// The slot becomes a run.
+    TIMER_FIRE = 1, "timer.fire", Scheduling;
+    /// The slot is claimed, in one call.
+    DISPATCH_CLAIM = 2, "dispatch.claim", Scheduling;
+    /// The claim's read, where it has a read and a write.
+    DISPATCH_CLAIM_READ = 3, "dispatch.claim.read", Scheduling;
+    /// The claim's write, where it has a read and a write.
+    DISPATCH_CLAIM_WRITE = 4, "dispatch.claim.write", Scheduling;
+    /// The timer's stored position moves past the slot.
+    DISPATCH_ADVANCE = 5, "dispatch.advance", Scheduling;
+    /// The relay reads pending rows.
+    OUTBOX_READ = 6, "outbox.read", Publishing;
+    /// The message goes to the broker.
+    BROKER_PUBLISH = 7, "broker.publish", Publishing;
+    /// The outbox row is marked as sent.
+    OUTBOX_MARK = 8, "outbox.mark", Publishing;
+    /// The consumer's long poll, answered by a delivery.
+    BROKER_DELIVER = 9, "broker.deliver", Delivery;
+    /// The guard decides, in one call.
+    GUARD_ENTER = 10, "guard.enter", Execution;
+    /// The guard's read, where it has a read and a write.
+    GUARD_ENTER_READ = 11, "guard.enter.read", Execution;
+    /// The guard's write, where it has a read and a write.
+    GUARD_ENTER_WRITE = 12, "guard.enter.write", Execution;
+    /// A lock is taken.
+    LOCK_ACQUIRE = 13, "lock.acquire", Execution;
+    /// First half of a two-step acquire.
+    LOCK_ACQUIRE_SET = 14, "lock.acquire.set", Execution;
+    /// Second half of a two-step acquire.
+    LOCK_ACQUIRE_EXPIRE = 15, "lock.acquire.expire", Execution;
+    /// A lock's TTL is extended.
+    LOCK_RENEW = 16, "lock.renew", Execution;
+    /// A lock is given back.
+    LOCK_RELEASE = 17, "lock.release", Execution;
+    /// The execution lease is extended.
+    GUARD_HEARTBEAT = 18, "guard.heartbeat", Execution;
+    /// The downstream is asked whether the effect exists.
+    DOWNSTREAM_LOOKUP = 19, "downstream.lookup", Effect;
+    /// The outside world is changed.
+    DOWNSTREAM_PERFORM = 20, "downstream.perform", Effect;
+    /// The outcome is recorded.
+    GUARD_FINISH = 21, "guard.finish", Execution;
+    /// The message is settled as done.
+    BROKER_ACK = 22, "broker.ack", Delivery;
+    /// The message is given back for later.
+    BROKER_DEFER = 23, "broker.defer", Delivery;
+    /// The delivery's deadline is extended.
+    BROKER_RENEW = 24, "broker.renew", Delivery;
+    /// Recovery looks for expired leases and forgotten runs.
+    RECOVERY_SCAN = 25, "recovery.scan", Execution;
+    /// Recovery puts a run back into the queue.
+    RECOVERY_REQUEUE = 26, "recovery.requeue", Execution;
+    /// A starting instance reads the timers' stored positions.
+    DISPATCH_RESUME = 27, "dispatch.resume", Scheduling;
+    /// The message is rejected for good and becomes a dead letter.
+    BROKER_REJECT = 28, "broker.reject", Delivery;
+    /// The handler of an attempt is at work.
+    WORK = 29, "work", Execution;
+    /// An instance's life: crash, restart, stop.
+    INSTANCE = 30, "instance", Execution;
+}
+
+/// The step with this name.
+pub fn by_name(name: &str) -> Option<&'static Step> {
+    ALL.iter().copied().find(|step| step.name == name)
+}
+
+/// The step with this number.
+pub fn by_number(number: u8) -> Option<&'static Step> {
+    ALL.get(usize::from(number)).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_stands_at_the_place_of_its_number() {
+        for (place, step) in ALL.iter().enumerate() {
+            assert_eq!(usize::from(step.number), place, "{step}");
+            assert_eq!(by_name(step.name), Some(*step));
+        }
+    }
+}
