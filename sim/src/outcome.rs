@@ -1,0 +1,29 @@
+//! What one execution gave.
+
+use evidence::{History, Judgement, TraceHash};
+use scenarios::spec::Site;
+
+/// A site that an execution reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reached {
+    /// The site.
+    pub site: Site,
+    /// Whether a message of the site's run had been accepted by then, so that an operator could
+    /// replay it.
+    pub replayable: bool,
+}
+
+/// What one execution gave.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// What happened.
+    pub history: History,
+    /// What it means.
+    pub judgement: Judgement,
+    /// Every site that was reached, in the order of the moments.
+    pub sites: Vec<Reached>,
+    /// For each fault of the plan, in its order, whether it took effect.
+    pub took_effect: Vec<bool>,
+    /// Identifies the execution.
+    pub trace_hash: TraceHash,
+}
