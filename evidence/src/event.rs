@@ -1,0 +1,162 @@
+//! One thing that happened, at one moment, in one instance, with all identifiers.
+
+use crate::{Ids, InstanceId, Step, Timestamp};
+use std::sync::Arc;
+
+/// One entry of a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// When it happened, on the simulation's true clock (in a real log: as logged).
+    pub at: Timestamp,
+    /// Where it happened; a server's event is attributed to the instance that asked for it.
+    pub instance: InstanceId,
+    /// Which life of that instance, from 1.
+    pub incarnation: u16,
+    /// The step of the pipeline.
+    pub step: &'static Step,
+    /// What happened there.
+    pub what: What,
+    /// The identifiers.
+    pub ids: Ids,
+}
+
+/// What happened at a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The timer turned a slot into a run; the trace starts here.
+    Fired,
+    /// This instance claimed the slot.
+    Claimed,
+    /// Another instance holds or held the claim of the slot.
+    ClaimTaken,
+    /// The timer's stored position moved past the slot.
+    Advanced,
+    /// The slot was dropped by a policy that the scenario declares (misfire, overlap ...).
+    SkippedByPolicy,
+    /// The relay read the outbox and found this pending row.
+    OutboxRead,
+    /// The broker accepted a message (server side).
+    Published,
+    /// The broker recognised the producer's dedup id and dropped the message (server side).
+    PublishDeduplicated,
+    /// The outbox row was marked as sent.
+    Marked,
+    /// The broker handed the message to a consumer (server side).
+    Delivered,
+    /// The consumer gave the message back for a later delivery (server side).
+    Deferred {
+        /// Milliseconds until it is available again.
+        for_ms: u32,
+    },
+    /// The broker settled the message as done (server side).
+    Acked,
+    /// An ack came from a delivery that no longer holds the message and was refused (server side).
+    AckRefused,
+    /// The consumer rejected the message and the broker parked it as a dead letter (server side).
+    DeadLettered,
+    /// The message is gone without having been processed (server side).
+    Dropped,
+    /// The broker extended the delivery's deadline (server side).
+    Renewed,
+    /// An attempt of the handler begins.
+    AttemptStarted,
+    /// An attempt of the handler ended.
+    AttemptEnded(AttemptEnd),
+    /// The handler panicked; the attempt ends as a final error.
+    HandlerPanic,
+    /// The guard found the run done and skipped it.
+    SkippedDone,
+    /// The guard found the run in somebody else's hands (or in a state it does not handle) and
+    /// answered success without running it.
+    SkippedTaken,
+    /// The guard found the run in somebody else's hands; it will be tried again.
+    Busy,
+    /// The guard gave the run up after its last attempt.
+    GaveUp,
+    /// An execution whose lease had expired was taken over.
+    TakenOver,
+    /// The lease, lock or ownership was found lost while the attempt was still at work.
+    OwnershipLost,
+    /// The record of the run was written (as its writer knows).
+    Recorded(RecordState),
+    /// The record was not written: this attempt no longer owns the run.
+    RecordRefused,
+    /// The outside world changed: entry number `number` of the ledger (server side).
+    Effect {
+        /// Position in the ledger, from 1.
+        number: u32,
+    },
+    /// The downstream recognised the key and answered without a new effect (server side).
+    Repeated,
+    /// The downstream refused a stale fencing token or a conflicting call (server side).
+    EffectRefused,
+    /// A lookup at the downstream found the effect.
+    Found,
+    /// A lookup at the downstream found nothing.
+    NotFound,
+    /// Recovery put a message for an unfinished run back into the queue.
+    Requeued,
+    /// A call ended without an answer: its outcome is unknown.
+    TimedOut,
+    /// A call was refused or its connection broke; `request` tells whether it is sure that
+    /// nothing happened.
+    Failed {
+        /// True if the request is known not to have been executed.
+        request: bool,
+    },
+    /// A fault struck here.
+    Fault(FaultNote),
+    /// An instance is back after a crash or a stop.
+    Restarted,
+    /// An instance stopped in good order.
+    Stopped,
+}
+
+/// How an attempt of the handler ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AttemptEnd {
+    /// Done.
+    Succeeded,
+    /// Failed; worth another attempt.
+    Retryable,
+    /// Failed for good.
+    Final,
+    /// The call to the outside world ended without an answer.
+    Unknown,
+    /// Cancelled, because its lease or lock was lost.
+    Cancelled,
+}
+
+/// State of an execution record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RecordState {
+    /// The run exists; nobody has been told.
+    Created,
+    /// The run's message was accepted by the broker.
+    Queued,
+    /// An attempt owns it.
+    Running,
+    /// Done.
+    Succeeded,
+    /// The last attempt failed.
+    Failed,
+    /// The outcome is not known; a lookup or a person decides.
+    Unknown,
+    /// Given up after the last attempt.
+    Dead,
+}
+
+/// A fault as the timeline tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultNote {
+    /// Stable number of the kind (`scenarios::spec::faults`).
+    pub kind: u8,
+    /// Name of the kind, such as `crash`.
+    pub name: &'static str,
+    /// One clause for a person, such as `before broker.ack; back at 02:00:05.240`.
+    ///
+    /// Empty when the execution is not being told to anybody.
+    pub detail: Arc<str>,
+    /// Magnitude in milliseconds, 0 where the kind has none.
+    pub magnitude_ms: i64,
+}
