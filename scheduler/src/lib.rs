@@ -6,6 +6,7 @@ pub mod handler;
 mod identity;
 mod instance;
 pub mod ports;
+pub mod schedules;
 mod span;
 pub mod steps;
 pub mod tables;

@@ -90,7 +90,19 @@ impl<'de> Deserialize<'de> for Span {
     }
 }
 
-/// A span that can be switched off with `"off"`.
+/// Reads a span that may not be zero (`#[serde(deserialize_with = "positive")]`): a lease, a TTL,
+/// an interval.
+pub fn positive<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Span, D::Error> {
+    let span = Span::deserialize(deserializer)?;
+    if span == Span::ZERO {
+        return Err(de::Error::custom(
+            "`0s` is not allowed here; allowed is a duration longer than zero, such as \"30s\"",
+        ));
+    }
+    Ok(span)
+}
+
+/// A span longer than zero that can be switched off with `"off"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Switchable(pub Option<Span>);
 
@@ -112,12 +124,16 @@ impl<'de> Deserialize<'de> for Switchable {
                 f.write_str("a duration such as \"30s\", or \"off\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Switchable, E> {
-                if text == "off" {
-                    return Ok(Switchable(None));
+                match text {
+                    "off" => Ok(Switchable(None)),
+                    _ => match Span::parse(text).map_err(E::custom)? {
+                        Span::ZERO => Err(E::custom(
+                            "`0s` is not allowed here; allowed is a duration longer than zero, \
+                             such as \"30s\", or \"off\"",
+                        )),
+                        span => Ok(Switchable(Some(span))),
+                    },
                 }
-                Span::parse(text)
-                    .map(|span| Switchable(Some(span)))
-                    .map_err(E::custom)
             }
         }
         deserializer.deserialize_str(Visitor)

@@ -2,6 +2,22 @@
 //!
 //! Each protection is one file. They are registered in [`ProtectionConfig`] and nowhere else.
 
+mod config;
+mod fencing_token;
+mod idempotency_key;
+mod lookup_before_retry;
+mod none;
+mod quarantine;
+mod transactional;
+
+pub use config::ProtectionConfig;
+pub use fencing_token::FencingTokenConfig;
+pub use idempotency_key::IdempotencyKeyConfig;
+pub use lookup_before_retry::LookupBeforeRetryConfig;
+pub use none::NoneConfig;
+pub use quarantine::QuarantineConfig;
+pub use transactional::TransactionalConfig;
+
 use crate::Span;
 use crate::guards::{Guard, Permit, Visit};
 use crate::ports::{Fut, Ports};

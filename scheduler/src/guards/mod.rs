@@ -3,6 +3,26 @@
 //! Each guard is one file: what it promises, where it breaks, its source, its knobs, its code.
 //! They are registered in [`GuardConfig`] and [`GuardConfig::build`], and nowhere else.
 
+mod check_then_insert;
+mod config;
+mod insert_first;
+mod knobs;
+mod lock_row;
+mod none;
+mod process_mutex;
+mod redis_lock;
+mod state_machine;
+
+pub use check_then_insert::{CheckThenInsertConfig, InsertWhen};
+pub use config::GuardConfig;
+pub use insert_first::InsertFirstConfig;
+pub use knobs::{BusyPolicy, OnLost, Release, TimeSource};
+pub use lock_row::LockRowConfig;
+pub use none::NoneConfig;
+pub use process_mutex::ProcessMutexConfig;
+pub use redis_lock::{Acquire, RedisLockConfig};
+pub use state_machine::StateMachineConfig;
+
 use crate::ports::{CallError, Fut, Key, Statements};
 use crate::{Instance, Span};
 use evidence::{Ids, RecordState};
@@ -52,6 +72,19 @@ pub struct Permit {
     pub taken_over: bool,
 }
 
+impl Permit {
+    /// The permit of a guard that keeps no count and knows no earlier attempt.
+    pub const fn first(token: u64) -> Self {
+        Permit {
+            attempt: 1,
+            token,
+            fence: None,
+            repeats: false,
+            taken_over: false,
+        }
+    }
+}
+
 /// How the work under a permit ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -71,6 +104,18 @@ pub enum Outcome {
     Quarantined,
     /// The guard's hold was lost and the work was cancelled.
     Cancelled,
+}
+
+impl Outcome {
+    /// What a guard without a record does with the message: done, again later, or rejected.
+    pub const fn settle_without_record(self) -> Settle {
+        match self {
+            Outcome::Succeeded => Settle::Ack,
+            Outcome::Retryable { retry_in, .. } => Settle::Defer(retry_in),
+            Outcome::Final | Outcome::Quarantined => Settle::Reject,
+            Outcome::Cancelled => Settle::Defer(Span::ZERO),
+        }
+    }
 }
 
 /// What to do with the message now.

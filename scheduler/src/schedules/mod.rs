@@ -1,0 +1,5 @@
+//! Schedules: when is a timer due?
+
+mod config;
+
+pub use config::ScheduleConfig;
