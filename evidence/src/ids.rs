@@ -62,6 +62,11 @@ impl TimerId {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// The user's text, shared.
+    pub fn text(&self) -> &Arc<str> {
+        &self.0
+    }
 }
 
 impl fmt::Display for TimerId {

@@ -134,33 +134,47 @@ impl fmt::Display for RunKey {
     }
 }
 
+/// Reads a key without copying its text; as strict as [`FromStr`].
+impl TryFrom<Arc<str>> for RunKey {
+    type Error = RunKeyError;
+
+    fn try_from(text: Arc<str>) -> Result<Self, RunKeyError> {
+        check(&text)?;
+        Ok(RunKey(text))
+    }
+}
+
 /// Reads exactly what [`RunKey::new`] can produce.
 impl FromStr for RunKey {
     type Err = RunKeyError;
 
     fn from_str(text: &str) -> Result<Self, RunKeyError> {
-        if text.len() > Self::MAX_BYTES {
-            return Err(RunKeyError::TooLong { bytes: text.len() });
-        }
-        let (name, tail) = text
-            .as_bytes()
-            .split_at_checked(text.len().saturating_sub(TAIL))
-            .unwrap_or_default();
-        let time = tail
-            .strip_prefix(b"@")
-            .filter(|time| time.len() == TEXT_LENGTH)
-            .and_then(timestamp::parse);
-        if time.is_none() {
-            return Err(RunKeyError::NoTime);
-        }
-        if name.is_empty() {
-            return Err(RunKeyError::EmptyTimerId);
-        }
-        if read_name(name).is_none() {
-            return Err(RunKeyError::BadName);
-        }
+        check(text)?;
         Ok(RunKey(text.into()))
     }
+}
+
+/// Whether [`RunKey::new`] could have produced this text.
+fn check(text: &str) -> Result<(), RunKeyError> {
+    if text.len() > RunKey::MAX_BYTES {
+        return Err(RunKeyError::TooLong { bytes: text.len() });
+    }
+    let (name, tail) =
+        text.as_bytes().split_at_checked(text.len().saturating_sub(TAIL)).unwrap_or_default();
+    let time = tail
+        .strip_prefix(b"@")
+        .filter(|time| time.len() == TEXT_LENGTH)
+        .and_then(timestamp::parse);
+    if time.is_none() {
+        return Err(RunKeyError::NoTime);
+    }
+    if name.is_empty() {
+        return Err(RunKeyError::EmptyTimerId);
+    }
+    if read_name(name).is_none() {
+        return Err(RunKeyError::BadName);
+    }
+    Ok(())
 }
 
 /// Why there is no such run key.

@@ -3,6 +3,7 @@
 use crate::effects::{Effect, EffectError, Protection};
 use crate::guards::{Guard, Permit, Visit};
 use crate::ports::{At, Fut, Ports};
+use crate::work::{HandlerKind, WorkConfig};
 use crate::{Span, steps};
 use evidence::{Ids, RunKey, Timestamp};
 
@@ -84,5 +85,35 @@ impl Ctx<'_> {
                 timeout: self.call_timeout,
             })
             .await
+    }
+}
+
+/// The handlers that a scenario file can name.
+pub(crate) struct BuiltIn {
+    takes: Span,
+    kind: HandlerKind,
+}
+
+impl BuiltIn {
+    /// As `[work]` says.
+    pub(crate) fn new(work: &WorkConfig) -> Self {
+        BuiltIn {
+            takes: work.takes,
+            kind: work.handler,
+        }
+    }
+}
+
+impl Handler for BuiltIn {
+    fn handle<'a>(&'a self, ctx: &'a Ctx<'a>) -> Fut<'a, Result<(), HandlerError>> {
+        Box::pin(async move {
+            if self.takes > Span::ZERO {
+                ctx.sleep(self.takes).await;
+            }
+            match self.kind {
+                HandlerKind::Effect => Ok(ctx.perform().await?),
+                HandlerKind::Fails => Err(HandlerError::Final("the work fails".to_owned())),
+            }
+        })
     }
 }

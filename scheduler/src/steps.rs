@@ -76,6 +76,8 @@ steps! {
     WORK = 29, "work", Execution;
     /// An instance's life: crash, restart, stop.
     INSTANCE = 30, "instance", Execution;
+    /// A claim that is held is given back.
+    DISPATCH_RELEASE = 31, "dispatch.release", Scheduling;
 }
 
 /// The step with this name.

@@ -12,8 +12,10 @@ pub const TIMERS: Table = Table(2);
 pub const LOCKS: Table = Table(3);
 /// Effects that live in the same database (protection `transactional`), by a fresh row id.
 pub const EFFECTS: Table = Table(4);
+/// Claimed runKeys, with the columns of [`RUNS`], where the guard keeps no record under the runKey.
+pub const CLAIMS: Table = Table(5);
 /// Number of tables.
-pub const COUNT: usize = 5;
+pub const COUNT: usize = 6;
 
 /// Columns of [`RUNS`].
 pub mod runs {
@@ -41,8 +43,8 @@ pub mod outbox {
     pub const TRACE: Column = Column(1);
     /// Text of the runKey.
     pub const RUN: Column = Column(2);
-    /// The instance that wrote it, as a number.
-    pub const WRITER: Column = Column(3);
+    /// Since when, ms on the database's clock.
+    pub const SINCE: Column = Column(3);
 }
 
 /// Columns of [`TIMERS`].

@@ -19,12 +19,15 @@ impl Monotonic {
 /// What a poller would read: lets a simulator skip the polls that would find nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interest {
-    /// Rows of this table whose flag column (an integer) is zero: pending work.
+    /// Outbox rows that are pending for longer than this.
     Pending {
-        /// The table.
+        /// The outbox.
         table: Table,
+        /// How long the writer itself has for publishing the row.
+        after: Span,
     },
-    /// Executions whose lease has ended, or that have been QUEUED for longer than `sweep_after`.
+    /// Executions whose lease has ended, or that have been QUEUED, or FAILED past their backoff,
+    /// for longer than `sweep_after`.
     Overdue {
         /// The table of runs.
         table: Table,
@@ -66,6 +69,11 @@ pub trait Runtime: Send + Sync {
     /// Sleeps until the next instant `anchor + n x every` at which a poll of `interest` would
     /// find something (a real runtime: simply until the next such instant), or the instance stops.
     fn idle_until(&self, anchor: Monotonic, every: Span, interest: Interest) -> Fut<'_, Wake>;
+
+    /// Where in its period this instance polls: instances that start together do not poll together.
+    fn anchor(&self, at: At<'_>, every: Span) -> Monotonic {
+        Monotonic(self.monotonic().0 + self.random(at) % every.ms().max(1))
+    }
 
     /// True once the instance has been asked to stop.
     fn stopping(&self) -> bool;

@@ -1,0 +1,143 @@
+//! Dispatch: how a slot becomes a run, and a run becomes a message.
+//!
+//! Two choices are made one by one: who may dispatch the slot (the *claim*, one file each) and in
+//! which *order* the message is published and the timer's position recorded. Both are read from
+//! [`DispatchConfig`].
+
+mod lock_row;
+mod none;
+mod order;
+mod relay;
+mod resume;
+mod unique_run_key;
+
+pub use lock_row::LockRowClaimConfig;
+pub use order::{Dispatcher, Fire};
+pub use relay::{RELAY_AFTER, relay};
+pub use resume::resume;
+
+pub(crate) use order::failed;
+pub(crate) use resume::ordinal_from;
+
+use crate::ports::{CallError, Fut, Ports, Statements, Table};
+use crate::{Instance, Span};
+use serde::{Deserialize, Serialize};
+
+/// `[dispatch]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DispatchConfig {
+    /// Who may dispatch a slot.
+    pub claim: ClaimConfig,
+    /// In which order the message is published and the position recorded.
+    pub order: Order,
+    /// What a starting instance does about slots that nobody dispatched.
+    pub catch_up: CatchUp,
+    /// How often the relay looks for outbox rows that were left behind. Default 1 s.
+    pub relay_every: Span,
+}
+
+impl Default for DispatchConfig {
+    fn default() -> Self {
+        DispatchConfig {
+            claim: ClaimConfig::UniqueRunKey,
+            order: Order::Outbox,
+            catch_up: CatchUp::All,
+            relay_every: Span::secs(1),
+        }
+    }
+}
+
+/// `[dispatch] claim`: who may dispatch a slot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum ClaimConfig {
+    /// Everybody: every scheduler dispatches every slot.
+    None,
+    /// Whoever inserts the runKey first.
+    UniqueRunKey,
+    /// Whoever holds the timer's lock row.
+    LockRow(LockRowClaimConfig),
+}
+
+impl ClaimConfig {
+    /// As written in files.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            ClaimConfig::None => "none",
+            ClaimConfig::UniqueRunKey => "unique_run_key",
+            ClaimConfig::LockRow(_) => "lock_row",
+        }
+    }
+
+    /// Builds the claim for one incarnation of an instance. `table` is where the unique runKey
+    /// lives: the table of runs where the guard shares it, else a table of its own.
+    pub(crate) fn build(&self, instance: &Instance, table: Table) -> Box<dyn Claim> {
+        match self {
+            ClaimConfig::None => Box::new(none::NoClaim),
+            ClaimConfig::UniqueRunKey => Box::new(unique_run_key::UniqueRunKey::new(table)),
+            ClaimConfig::LockRow(config) => {
+                Box::new(lock_row::LockRowClaim::new(config.clone(), instance))
+            }
+        }
+    }
+}
+
+/// `[dispatch] order`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Publish, then record the position: a crash in between publishes again.
+    DispatchThenAdvance,
+    /// Record the position, then publish: a crash in between loses the run.
+    AdvanceThenDispatch,
+    /// Publish inside the database transaction that claims and records: the commit can still fail
+    /// after the publish.
+    OneTransaction,
+    /// Claim, position and an outbox row in one transaction; a relay publishes the row.
+    Outbox,
+}
+
+/// `[dispatch] catch_up`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CatchUp {
+    /// Every slot since the last recorded one.
+    All,
+    /// Only the latest of them.
+    One,
+    /// None of them: the slots of the downtime are not dispatched.
+    None,
+}
+
+/// Decides which instance may dispatch a slot.
+pub(crate) trait Claim: Send + Sync {
+    /// A call of its own before the dispatch; false: somebody else has the slot.
+    fn acquire<'a>(&'a self, ports: &'a Ports, fire: &'a Fire) -> Fut<'a, Result<bool, CallError>> {
+        let _ = (ports, fire);
+        Box::pin(std::future::ready(Ok(true)))
+    }
+
+    /// Statements for the transaction that makes the run; a conflict means that somebody else has
+    /// the slot.
+    fn statements(&self, fire: &Fire, creates_record: bool) -> Statements {
+        let _ = (fire, creates_record);
+        Statements::new()
+    }
+
+    /// Whether [`Claim::acquire`] makes a call.
+    fn acquires(&self) -> bool {
+        false
+    }
+
+    /// After the dispatch.
+    fn release<'a>(&'a self, ports: &'a Ports, fire: &'a Fire) -> Fut<'a, ()> {
+        let _ = (ports, fire);
+        Box::pin(std::future::ready(()))
+    }
+
+    /// The table whose row tells, after an unknown outcome, whether the claim is our own.
+    fn table(&self) -> Option<Table> {
+        None
+    }
+}

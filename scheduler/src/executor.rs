@@ -1,0 +1,320 @@
+//! The executor: one delivery after the other, asks the guard, does the work, records, settles.
+
+use crate::catch_panic::CatchPanic;
+use crate::dispatch::failed;
+use crate::effects::{EffectError, Protection};
+use crate::guards::{BusyPolicy, Entry, Guard, OnLost, Outcome, Permit, Retries, Settle, Visit};
+use crate::handler::{Ctx, Handler, HandlerError};
+use crate::ports::{At, CallError, Delivery, Ports, Wake};
+use crate::race::{self, First};
+use crate::work::{AckWhen, FailureClass, WorkConfig};
+use crate::{IdentityKey, Instance, Span, backoff, steps};
+use evidence::{AttemptEnd, Ids, Step, What};
+use std::sync::Arc;
+
+/// How long a busy run is left alone when its guard cannot say how long it will be busy.
+pub const BUSY_RETRY: Span = Span::secs(1);
+
+/// Executes runs in one incarnation of one instance.
+pub struct Executor {
+    pub(crate) instance: Instance,
+    pub(crate) guard: Box<dyn Guard>,
+    pub(crate) handler: Box<dyn Handler>,
+    pub(crate) protection: Box<dyn Protection>,
+    pub(crate) work: WorkConfig,
+    pub(crate) identity: IdentityKey,
+    pub(crate) busy: BusyPolicy,
+    pub(crate) on_lost: OnLost,
+}
+
+/// How an attempt's work ended.
+enum Worked {
+    Ended(Result<(), HandlerError>),
+    Panicked,
+    Cancelled,
+}
+
+impl Executor {
+    /// Takes deliveries until the instance stops.
+    pub async fn consume(self: Arc<Self>) {
+        let ports = &self.instance.ports;
+        let nobody = Ids::default();
+        let at = At::new(&steps::BROKER_DELIVER, &nobody);
+        let mut failures = 0;
+        while !ports.runtime.stopping() {
+            let next = race::first(ports.broker.deliver(at), ports.runtime.stop_requested());
+            match next.await {
+                First::Left(Ok(delivery)) => {
+                    failures = 0;
+                    self.deliver(delivery).await;
+                }
+                First::Left(Err(error)) => {
+                    ports.journal.record(at, failed(error));
+                    failures += 1;
+                    if backoff::pause(&*ports.runtime, &self.work.retry, failures).await
+                        == Wake::Stop
+                    {
+                        return;
+                    }
+                }
+                First::Right(()) => return,
+            }
+        }
+    }
+
+    /// One delivery, from the guard to the ack.
+    async fn deliver(&self, delivery: Delivery) {
+        let ids = Ids {
+            slot: delivery.envelope.slot,
+            run: Some(delivery.envelope.run.clone()),
+            message: Some(delivery.message),
+            trace: Some(delivery.envelope.trace),
+            delivery: delivery.count,
+            attempt: 0,
+        };
+        if self.work.ack == AckWhen::Before {
+            self.settle(&ids, &delivery, Settle::Ack).await;
+            self.execute(&ids).await;
+            return;
+        }
+        let execute = Box::pin(self.execute(&ids));
+        let settle = match self.instance.ports.broker.renew_every() {
+            None => execute.await,
+            Some(every) => {
+                race::beside(execute, Box::pin(self.renew(&ids, &delivery, every))).await
+            }
+        };
+        if let Some(settle) = settle {
+            self.settle(&ids, &delivery, settle).await;
+        }
+    }
+
+    async fn renew(&self, ids: &Ids, delivery: &Delivery, every: Span) {
+        let ports = &self.instance.ports;
+        let at = At::new(&steps::BROKER_RENEW, ids);
+        loop {
+            ports.runtime.sleep(every).await;
+            if let Err(error) = ports.broker.renew(at, delivery.receipt).await {
+                ports.journal.record(at, failed(error));
+            }
+        }
+    }
+
+    /// Settles once: what goes wrong here is for the broker's deadline to mend.
+    async fn settle(&self, ids: &Ids, delivery: &Delivery, settle: Settle) {
+        let ports = &self.instance.ports;
+        let (step, call): (&'static Step, _) = match settle {
+            Settle::Ack => {
+                let step = &steps::BROKER_ACK;
+                (step, ports.broker.ack(At::new(step, ids), delivery.receipt))
+            }
+            Settle::Reject => {
+                let step = &steps::BROKER_REJECT;
+                (
+                    step,
+                    ports.broker.reject(At::new(step, ids), delivery.receipt),
+                )
+            }
+            Settle::Defer(delay) => {
+                let step = &steps::BROKER_DEFER;
+                (
+                    step,
+                    ports
+                        .broker
+                        .defer(At::new(step, ids), delivery.receipt, delay),
+                )
+            }
+        };
+        if let Err(error) = call.await {
+            ports.journal.record(At::new(step, ids), failed(error));
+        }
+    }
+
+    /// Executes a run where there is no broker: a deferral is slept through and tried again.
+    pub(crate) async fn execute_here(&self, ids: &Ids) {
+        loop {
+            match self.execute(ids).await {
+                Some(Settle::Defer(delay)) => {
+                    let runtime = &*self.instance.ports.runtime;
+                    if backoff::sleep_or_stop(runtime, delay.max(BUSY_RETRY)).await == Wake::Stop {
+                        return;
+                    }
+                }
+                Some(Settle::Reject) => {
+                    self.tell(&steps::WORK, ids, What::Dropped);
+                    return;
+                }
+                Some(Settle::Ack) | None => return,
+            }
+        }
+    }
+
+    /// From the guard to the record; `None`: the outcome could not be recorded, and the message
+    /// is left to its deadline.
+    async fn execute(&self, ids: &Ids) -> Option<Settle> {
+        let key = self.identity.of(ids);
+        let token = self
+            .instance
+            .ports
+            .runtime
+            .random(At::new(&steps::GUARD_ENTER, ids));
+        let visit = Visit {
+            ids,
+            key: &key,
+            token,
+        };
+        let mut failures = 0;
+        loop {
+            match self.guard.enter(visit).await {
+                Ok(Entry::Run(permit)) => return self.attempts(visit, permit).await,
+                Ok(Entry::Done | Entry::Taken | Entry::GivenUp) => return Some(Settle::Ack),
+                Ok(Entry::Busy { retry_in }) => {
+                    let retry_in = retry_in.unwrap_or(BUSY_RETRY);
+                    match self.busy {
+                        BusyPolicy::Defer => return Some(Settle::Defer(retry_in)),
+                        BusyPolicy::Drop => return Some(Settle::Ack),
+                        BusyPolicy::Wait => self.instance.ports.runtime.sleep(retry_in).await,
+                    }
+                }
+                Err(error) => {
+                    self.tell(&steps::GUARD_ENTER, ids, failed(error));
+                    failures += 1;
+                    let wait = self.work.retry.backoff_after(failures);
+                    if failures >= self.work.retry.max_attempts {
+                        return Some(Settle::Defer(wait));
+                    }
+                    self.instance.ports.runtime.sleep(wait).await;
+                }
+            }
+        }
+    }
+
+    async fn attempts(&self, visit: Visit<'_>, permit: Permit) -> Option<Settle> {
+        let mut ids = Ids {
+            attempt: permit.attempt,
+            ..visit.ids.clone()
+        };
+        loop {
+            let here = Visit { ids: &ids, ..visit };
+            self.tell(&steps::WORK, &ids, What::AttemptStarted);
+            let worked = self.work(here, &permit).await;
+            let end = attempt_end(&worked);
+            if matches!(worked, Worked::Panicked) {
+                self.tell(&steps::WORK, &ids, What::HandlerPanic);
+            }
+            self.tell(&steps::WORK, &ids, What::AttemptEnded(end));
+            let outcome = self.outcome(&worked, ids.attempt);
+            match outcome {
+                Outcome::Retryable { retry_in, counts }
+                    if self.guard.retries() == Retries::InPlace =>
+                {
+                    self.instance.ports.runtime.sleep(retry_in).await;
+                    ids.attempt += u32::from(counts);
+                }
+                outcome => return self.finish(here, &permit, outcome).await,
+            }
+        }
+    }
+
+    /// One attempt of the handler, with whatever keeps its permit alive beside it.
+    async fn work(&self, visit: Visit<'_>, permit: &Permit) -> Worked {
+        let ctx = Ctx {
+            ports: &self.instance.ports,
+            ids: visit.ids,
+            visit,
+            permit,
+            guard: &*self.guard,
+            protection: &*self.protection,
+            call_timeout: self.work.call_timeout,
+        };
+        let work = Box::pin(CatchPanic(self.handler.handle(&ctx)));
+        let ended = match (self.guard.hold(visit, permit), self.on_lost) {
+            (None, _) => work.await,
+            (Some(hold), OnLost::Continue) => race::beside(work, hold).await,
+            (Some(hold), OnLost::Cancel) => match race::first(work, hold).await {
+                First::Left(ended) => ended,
+                First::Right(()) => return Worked::Cancelled,
+            },
+        };
+        ended.map_or(Worked::Panicked, Worked::Ended)
+    }
+
+    fn outcome(&self, worked: &Worked, attempt: u32) -> Outcome {
+        let retry = &self.work.retry;
+        let (class, counts) = match worked {
+            Worked::Ended(Ok(())) => return Outcome::Succeeded,
+            Worked::Panicked | Worked::Ended(Err(HandlerError::Final(_))) => return Outcome::Final,
+            Worked::Cancelled
+            | Worked::Ended(Err(HandlerError::Effect(EffectError::Superseded))) => {
+                return Outcome::Cancelled;
+            }
+            Worked::Ended(Err(HandlerError::Effect(EffectError::Quarantined))) => {
+                return Outcome::Quarantined;
+            }
+            Worked::Ended(Err(HandlerError::Effect(EffectError::Refused))) => {
+                (FailureClass::Refused, true)
+            }
+            Worked::Ended(Err(HandlerError::Effect(EffectError::Unknown))) => {
+                (FailureClass::Unknown, true)
+            }
+            Worked::Ended(Err(HandlerError::Effect(EffectError::InProgress))) => {
+                (FailureClass::Unknown, false)
+            }
+            Worked::Ended(Err(HandlerError::Retryable(_))) => (FailureClass::Error, true),
+        };
+        if !retry.is_retryable(class) || (counts && attempt >= retry.max_attempts) {
+            return Outcome::Final;
+        }
+        Outcome::Retryable {
+            retry_in: retry.backoff_after(attempt),
+            counts,
+        }
+    }
+
+    /// Records the outcome; tries again through errors, since an attempt that is not recorded is
+    /// an attempt that will be made again.
+    async fn finish(&self, visit: Visit<'_>, permit: &Permit, outcome: Outcome) -> Option<Settle> {
+        let mut failures = 0;
+        loop {
+            match self.guard.finish(visit, permit, outcome).await {
+                Ok(settle) => return Some(settle),
+                Err(error) => self.finish_failed(visit.ids, error),
+            }
+            failures += 1;
+            if failures >= self.work.retry.max_attempts {
+                return None;
+            }
+            self.instance
+                .ports
+                .runtime
+                .sleep(self.work.retry.backoff_after(failures))
+                .await;
+        }
+    }
+
+    fn finish_failed(&self, ids: &Ids, error: CallError) {
+        self.tell(&steps::GUARD_FINISH, ids, failed(error));
+    }
+
+    fn tell(&self, step: &'static Step, ids: &Ids, what: What) {
+        self.instance.ports.journal.record(At::new(step, ids), what);
+    }
+
+    pub(crate) fn ports(&self) -> &Ports {
+        &self.instance.ports
+    }
+}
+
+fn attempt_end(worked: &Worked) -> AttemptEnd {
+    match worked {
+        Worked::Ended(Ok(())) => AttemptEnd::Succeeded,
+        Worked::Panicked | Worked::Ended(Err(HandlerError::Final(_))) => AttemptEnd::Final,
+        Worked::Cancelled | Worked::Ended(Err(HandlerError::Effect(EffectError::Superseded))) => {
+            AttemptEnd::Cancelled
+        }
+        Worked::Ended(Err(HandlerError::Effect(
+            EffectError::Unknown | EffectError::Quarantined | EffectError::InProgress,
+        ))) => AttemptEnd::Unknown,
+        Worked::Ended(Err(_)) => AttemptEnd::Retryable,
+    }
+}

@@ -1,0 +1,183 @@
+//! Recovery: finds runs whose owner is gone, or that nobody ever picked up, and brings them back.
+//!
+//! It never executes and never makes a new run: it puts the run back into the queue under the same
+//! runKey, and the guard decides.
+
+use crate::dispatch::failed;
+use crate::executor::Executor;
+use crate::guards::{TimeSource, state_number};
+use crate::ports::{
+    Answer, At, Condition, Envelope, Expr, Interest, Monotonic, Row, Statement, Statements, Test,
+    Value, Wake,
+};
+use crate::tables::{RUNS, runs};
+use crate::{Span, steps};
+use evidence::{Ids, RecordState, RunKey, TraceId, What};
+use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
+use std::sync::Arc;
+
+/// `[recovery]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RecoveryConfig {
+    /// Whether there is any.
+    pub enabled: bool,
+    /// How often each executor scans. Default 10 s.
+    pub every: Span,
+}
+
+impl Default for RecoveryConfig {
+    fn default() -> Self {
+        RecoveryConfig {
+            enabled: true,
+            every: Span::secs(10),
+        }
+    }
+}
+
+/// What recovery needs to know of the guard that keeps the records.
+#[derive(Clone, Copy, Debug)]
+pub struct Sweep {
+    /// How long a run may stay QUEUED, or FAILED past its backoff.
+    pub sweep_after: Option<Span>,
+    /// Whose clock says when a lease has ended.
+    pub clock: TimeSource,
+}
+
+/// What recovery does with a run that it has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requeue {
+    /// Publishes a new message.
+    Publish,
+    /// Executes it in this process (`local`).
+    Here,
+}
+
+/// Scans until the instance stops.
+pub async fn recover(
+    executor: Arc<Executor>,
+    config: RecoveryConfig,
+    sweep: Sweep,
+    requeue: Requeue,
+    anchor: Monotonic,
+) {
+    let interest = Interest::Overdue {
+        table: RUNS,
+        sweep_after: sweep.sweep_after,
+        leases: true,
+    };
+    let runtime = &executor.ports().runtime;
+    while runtime.idle_until(anchor, config.every, interest).await == Wake::Poll {
+        let nobody = Ids::default();
+        let at = At::new(&steps::RECOVERY_SCAN, &nobody);
+        match executor
+            .ports()
+            .database
+            .execute(at, scan(&executor, sweep))
+            .await
+        {
+            Ok(answers) => {
+                for row in answers.iter().flat_map(Answer::rows) {
+                    bring_back(&executor, row, sweep, requeue).await;
+                }
+            }
+            Err(error) => executor.ports().journal.record(at, failed(error)),
+        }
+    }
+}
+
+fn overdue(executor: &Executor, sweep: Sweep) -> Condition {
+    let clock = &*executor.ports().clock;
+    let lease_over = Test::AtMost(runs::UNTIL, sweep.clock.now(clock, 0));
+    let running = Test::Is(runs::STATE, state_number(RecordState::Running));
+    let mut condition = Condition::all([running, lease_over]);
+    if let Some(after) = sweep.sweep_after {
+        let forgotten = Test::AtMost(
+            runs::UNTIL,
+            Expr::Now {
+                plus_ms: -after.as_i64(),
+            },
+        );
+        for state in [RecordState::Queued, RecordState::Failed] {
+            let state = Test::Is(runs::STATE, state_number(state));
+            condition = condition.or_all([state, forgotten.clone()]);
+        }
+    }
+    condition
+}
+
+fn scan(executor: &Executor, sweep: Sweep) -> Statements {
+    let mut statements = Statements::new();
+    statements.push(Statement::Scan {
+        table: RUNS,
+        when: overdue(executor, sweep),
+    });
+    statements
+}
+
+/// Takes the run over from whoever had it (only one recovery can), then tells the queue.
+async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: Requeue) {
+    let Some((ids, envelope)) = read(row) else {
+        return;
+    };
+    let ports = executor.ports();
+    let at = At::new(&steps::RECOVERY_REQUEUE, &ids);
+    let mut statements = Statements::new();
+    statements.push(Statement::Update {
+        table: RUNS,
+        key: row.key.clone(),
+        when: overdue(executor, sweep),
+        set: smallvec![
+            (runs::STATE, Expr::from(state_number(RecordState::Queued))),
+            (runs::UNTIL, Expr::Now { plus_ms: 0 }),
+        ],
+        required: false,
+    });
+    match ports.database.execute(at, statements).await {
+        Ok(answers) if answers.last().is_some_and(Answer::changed) => {}
+        Ok(_) => return,
+        Err(error) => return ports.journal.record(at, failed(error)),
+    }
+    match requeue {
+        Requeue::Here => {
+            ports.journal.record(at, What::Requeued);
+            executor.execute_here(&ids).await;
+        }
+        Requeue::Publish => {
+            let at = At::new(&steps::BROKER_PUBLISH, &ids);
+            match ports.broker.publish(at, envelope).await {
+                Ok(_) => ports
+                    .journal
+                    .record(At::new(&steps::RECOVERY_REQUEUE, &ids), What::Requeued),
+                Err(error) => ports.journal.record(at, failed(error)),
+            }
+        }
+    }
+}
+
+/// The run that a record is about; `None` for a row that no version of this code has written.
+fn read(row: &Row) -> Option<(Ids, Envelope)> {
+    let Value::Text(text) = &row.cells[usize::from(runs::RUN.0)] else {
+        return None;
+    };
+    let run = RunKey::try_from(text.clone()).ok()?;
+    let trace = TraceId(row.cells[usize::from(runs::TRACE.0)].int() as u64);
+    let ids = Ids {
+        slot: row.slot,
+        run: Some(run.clone()),
+        trace: Some(trace),
+        attempt: u32::try_from(row.cells[usize::from(runs::ATTEMPT.0)].int()).unwrap_or(0),
+        ..Ids::default()
+    };
+    // No dedup id: the broker must not take this message for the first one.
+    Some((
+        ids,
+        Envelope {
+            run,
+            trace,
+            slot: row.slot,
+            dedup_id: None,
+        },
+    ))
+}

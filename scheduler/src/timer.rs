@@ -1,0 +1,160 @@
+//! A timer at work in one instance: waits for each slot, fires it, hands the run on.
+
+use crate::dispatch::Fire;
+use crate::ports::{At, Ports};
+use crate::race::{self, First};
+use crate::schedules::Timetable;
+use crate::{Span, steps};
+use evidence::{Ids, InstanceId, RunKey, Slot, SlotTag, TimerId, Timestamp, TraceId, What};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// `[[timer]] next`: from where the slot after this one is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NextFrom {
+    /// From the slot that was fired: late slots are fired late.
+    #[default]
+    FromSlot,
+    /// From the time after it was handled: slots that came due meanwhile are not fired.
+    FromNow,
+}
+
+/// A timer, as every instance that carries it knows it.
+#[derive(Clone, Debug)]
+pub struct Timer {
+    /// Its id.
+    pub id: TimerId,
+    /// Its place in the scenario.
+    pub index: u16,
+    /// Its planned times.
+    pub timetable: Arc<Timetable>,
+    /// For a timer whose next slot follows from the end of the run before: how long after.
+    pub delay: Option<Span>,
+    /// The scenario's epoch: no slot is before it.
+    pub epoch: Timestamp,
+    /// How many slots it has.
+    pub slots: u32,
+    /// From where the next slot is looked for.
+    pub next: NextFrom,
+    /// How often each instance registers it.
+    pub registrations: u32,
+    /// The instances that carry it; empty: all that fire timers.
+    pub on: Vec<InstanceId>,
+}
+
+/// A slot that an instance waits for.
+#[derive(Clone, Debug)]
+struct Coming {
+    slot: Slot,
+    scheduled: Timestamp,
+    run: RunKey,
+}
+
+impl Timer {
+    /// Whether this instance carries the timer.
+    pub fn is_on(&self, instance: InstanceId) -> bool {
+        self.on.is_empty() || self.on.contains(&instance)
+    }
+
+    /// The slot with this ordinal; `after` is when a timer with a delay is due, where the
+    /// timetable does not say.
+    fn coming(&self, ordinal: u32, after: Option<Timestamp>) -> Option<Coming> {
+        if ordinal > self.slots {
+            return None;
+        }
+        let slot = Slot {
+            timer: self.index,
+            ordinal,
+        };
+        if let Some(planned) = self.timetable.get(ordinal) {
+            let (scheduled, run) = (planned.scheduled, planned.run.clone());
+            return Some(Coming {
+                slot,
+                scheduled,
+                run,
+            });
+        }
+        let scheduled = after?;
+        let run = RunKey::new(&self.id, scheduled).ok()?;
+        Some(Coming {
+            slot,
+            scheduled,
+            run,
+        })
+    }
+}
+
+/// Fires a timer's slots, one after the other, from the slot with ordinal `first`.
+pub(crate) struct TimerLoop<'a> {
+    pub(crate) ports: &'a Ports,
+    pub(crate) timer: &'a Timer,
+    /// How much later than planned this instance fires (a condition of the scenario), in ms.
+    pub(crate) fire_offset_ms: i64,
+    /// The slot to wait for.
+    pub(crate) ordinal: u32,
+    /// When a timer with a delay is due next.
+    pub(crate) due: Option<Timestamp>,
+}
+
+impl TimerLoop<'_> {
+    /// Waits for the next slot and turns it into a run; `None` when there is no further slot, or
+    /// the instance stops.
+    pub(crate) async fn next(&mut self) -> Option<Fire> {
+        let coming = self.timer.coming(self.ordinal, self.due)?;
+        let ids = Ids {
+            slot: SlotTag::seal(coming.slot),
+            run: Some(coming.run.clone()),
+            ..Ids::default()
+        };
+        let runtime = &*self.ports.runtime;
+        let until = coming.scheduled.plus_ms(self.fire_offset_ms);
+        let wait = runtime.wait_until(At::new(&steps::TIMER_WAIT, &ids), until, None);
+        match race::first(wait, runtime.stop_requested()).await {
+            First::Left(()) => {}
+            First::Right(()) => return None,
+        }
+        let at = At::new(&steps::TIMER_FIRE, &ids);
+        runtime.pass(at).await;
+        let trace = TraceId(runtime.random(at));
+        let ids = Ids {
+            trace: Some(trace),
+            ..ids
+        };
+        self.ports
+            .journal
+            .record(At::new(&steps::TIMER_FIRE, &ids), What::Fired);
+        self.ordinal += 1;
+        let (run, scheduled) = (coming.run, coming.scheduled);
+        Some(Fire {
+            ids,
+            run,
+            trace,
+            timer: self.timer.id.clone(),
+            scheduled,
+        })
+    }
+
+    /// The run has been handled: from here the next slot is looked for.
+    pub(crate) fn handled(&mut self) {
+        let now = self.ports.clock.now();
+        self.due = self.timer.delay.map(|delay| now.plus_ms(delay.as_i64()));
+        if self.timer.next == NextFrom::FromNow {
+            let from = crate::dispatch::ordinal_from(&self.timer.timetable, now.plus_ms(1));
+            self.ordinal = self.ordinal.max(from);
+        }
+    }
+}
+
+/// Where a timer without a stored position starts: at the first slot that is not over yet.
+pub(crate) fn first_slot(timer: &Timer, now: Timestamp) -> (u32, Option<Timestamp>) {
+    match timer.delay {
+        // How often the delay has passed since the epoch is at least how often the timer has fired.
+        Some(delay) if delay > Span::ZERO && now > timer.epoch => {
+            let passed = (now.0 - timer.epoch.0) / delay.as_i64();
+            let passed = u32::try_from(passed).unwrap_or(u32::MAX - 1);
+            (passed + 1, Some(now.plus_ms(delay.as_i64())))
+        }
+        _ => (crate::dispatch::ordinal_from(&timer.timetable, now), None),
+    }
+}

@@ -1,0 +1,121 @@
+//! Topologies: which part of the pipeline runs in which instance.
+//!
+//! Each is a small wiring file over the same parts.
+
+mod local;
+mod queued;
+
+pub use local::start as start_local;
+pub use queued::{start_executor, start_scheduler};
+
+use crate::dispatch::{ClaimConfig, DispatchConfig, Dispatcher};
+use crate::effects::ProtectionConfig;
+use crate::executor::Executor;
+use crate::guards::{BusyPolicy, Guard, GuardConfig, GuardContext};
+use crate::handler::{BuiltIn, Handler};
+use crate::recovery::{RecoveryConfig, Sweep};
+use crate::timer::Timer;
+use crate::work::WorkConfig;
+use crate::{IdentityKey, Instance};
+use std::sync::Arc;
+
+/// Makes a guard for one incarnation of an instance.
+pub type GuardFactory = dyn Fn(&Instance) -> Box<dyn Guard> + Send + Sync;
+/// Makes a handler for one incarnation of an instance.
+pub type HandlerFactory = dyn Fn(&Instance) -> Box<dyn Handler> + Send + Sync;
+
+/// Parts that a test brings along instead of the scenario's.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// Instead of `[guard]`.
+    pub guard: Option<Arc<GuardFactory>>,
+    /// Instead of `[work] handler`.
+    pub handler: Option<Arc<HandlerFactory>>,
+}
+
+/// Everything that the instances of a set-up are built from.
+pub struct Blueprint {
+    /// The timers.
+    pub timers: Vec<Timer>,
+    /// How slots are dispatched.
+    pub dispatch: DispatchConfig,
+    /// The guard.
+    pub guard: GuardConfig,
+    /// The protection of the downstream.
+    pub protection: ProtectionConfig,
+    /// The work.
+    pub work: WorkConfig,
+    /// What guards and downstream compare.
+    pub identity: IdentityKey,
+    /// Recovery.
+    pub recovery: RecoveryConfig,
+    /// How many runs an instance executes at once.
+    pub concurrency: u16,
+    /// What happens to a busy run where the guard does not say.
+    pub busy: BusyPolicy,
+    /// A test's own parts.
+    pub parts: Parts,
+}
+
+impl Blueprint {
+    /// Whether the guard's record of a run stands under its runKey, so that the claim makes it.
+    pub fn creates_record(&self) -> bool {
+        self.keeps_runs() && self.identity == IdentityKey::RunKey
+    }
+
+    /// Whether the guard keeps execution records that recovery can read.
+    pub fn keeps_runs(&self) -> bool {
+        self.parts.guard.is_none() && matches!(self.guard, GuardConfig::StateMachine(_))
+    }
+
+    fn claims(&self) -> bool {
+        self.dispatch.claim != ClaimConfig::None
+    }
+
+    fn dispatcher(&self, instance: &Instance) -> Dispatcher {
+        Dispatcher::new(
+            instance,
+            &self.dispatch,
+            &self.work.retry,
+            self.creates_record(),
+        )
+    }
+
+    fn executor(&self, instance: &Instance) -> Executor {
+        let context = GuardContext {
+            instance,
+            max_attempts: self.work.retry.max_attempts,
+        };
+        let guard = match &self.parts.guard {
+            Some(make) => make(instance),
+            None => self.guard.build(&context),
+        };
+        let handler = match &self.parts.handler {
+            Some(make) => make(instance),
+            None => Box::new(BuiltIn::new(&self.work)),
+        };
+        Executor {
+            instance: instance.clone(),
+            guard,
+            handler,
+            protection: self.protection.build(),
+            work: self.work.clone(),
+            identity: self.identity,
+            busy: self.guard.busy().unwrap_or(self.busy),
+            on_lost: self.guard.on_lost(),
+        }
+    }
+
+    /// What recovery scans for; `None` where nothing keeps records, or recovery is off.
+    fn sweep(&self) -> Option<Sweep> {
+        match &self.guard {
+            GuardConfig::StateMachine(config) if self.keeps_runs() && self.recovery.enabled => {
+                Some(Sweep {
+                    sweep_after: config.sweep_queued_after.0,
+                    clock: config.clock,
+                })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `queued`: schedulers publish runs to a broker, executors consume them.
+
+use super::Blueprint;
+use crate::Instance;
+use crate::dispatch::{self, Order};
+use crate::ports::At;
+use crate::recovery::{self, Requeue};
+use crate::steps;
+use crate::timer::{Timer, TimerLoop};
+use evidence::Ids;
+use std::sync::Arc;
+
+/// Starts a scheduler: one loop a timer, and the relay of the outbox.
+pub fn start_scheduler(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
+    let runtime = &instance.ports.runtime;
+    let dispatcher = Arc::new(blueprint.dispatcher(instance));
+    for (place, timer) in blueprint.timers.iter().enumerate() {
+        if !timer.is_on(instance.id) {
+            continue;
+        }
+        for _ in 0..timer.registrations {
+            let (instance, blueprint) = (instance.clone(), blueprint.clone());
+            let dispatcher = dispatcher.clone();
+            runtime.spawn(Box::pin(async move {
+                let timer = &blueprint.timers[place];
+                fire_all(&instance, &blueprint, timer, &dispatcher, fire_offset_ms).await;
+            }));
+        }
+    }
+    if blueprint.dispatch.order == Order::Outbox {
+        let every = blueprint.dispatch.relay_every;
+        let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
+        let relay = dispatch::relay(instance.clone(), every, anchor, blueprint.creates_record());
+        runtime.spawn(Box::pin(relay));
+    }
+}
+
+async fn fire_all(
+    instance: &Instance,
+    blueprint: &Blueprint,
+    timer: &Timer,
+    dispatcher: &dispatch::Dispatcher,
+    fire_offset_ms: i64,
+) {
+    let ports = &instance.ports;
+    let (catch_up, retry) = (blueprint.dispatch.catch_up, &blueprint.work.retry);
+    let Some((ordinal, due)) = dispatch::resume(ports, timer, catch_up, retry).await else {
+        return;
+    };
+    let mut timer_loop = TimerLoop {
+        ports,
+        timer,
+        fire_offset_ms,
+        ordinal,
+        due,
+    };
+    while let Some(fire) = timer_loop.next().await {
+        dispatcher.dispatch(&fire).await;
+        timer_loop.handled();
+    }
+}
+
+/// Starts an executor: its consumers, and recovery where the guard keeps records.
+pub fn start_executor(instance: &Instance, blueprint: &Arc<Blueprint>) {
+    let runtime = &instance.ports.runtime;
+    let executor = Arc::new(blueprint.executor(instance));
+    for _ in 0..blueprint.concurrency {
+        runtime.spawn(Box::pin(executor.clone().consume()));
+    }
+    if let Some(sweep) = blueprint.sweep() {
+        let config = blueprint.recovery.clone();
+        let anchor = runtime.anchor(
+            At::new(&steps::RECOVERY_SCAN, &Ids::default()),
+            config.every,
+        );
+        let recover = recovery::recover(executor, config, sweep, Requeue::Publish, anchor);
+        runtime.spawn(Box::pin(recover));
+    }
+}
