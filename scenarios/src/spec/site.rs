@@ -1,9 +1,11 @@
 //! A strike point: where in an execution a fault can begin.
 
 use evidence::{InstanceId, Slot};
+use serde::{Deserialize, Serialize};
 
 /// When, around a step, a fault strikes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Phase {
     /// Before the step begins.

@@ -1,0 +1,281 @@
+//! `[[fault]]`: what goes wrong, written by hand, and where.
+
+use super::Scenario;
+use super::signed::SignedSpan;
+use crate::spec::{FaultKind, FaultSpec, Phase, RunRef};
+use evidence::{InstanceId, Slot, Step};
+use scheduler::{Span, steps};
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+
+/// One `[[fault]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultTable {
+    /// Where it strikes.
+    pub at: FaultPlace,
+    /// What goes wrong.
+    #[serde(rename = "do")]
+    pub kind: FaultName,
+    /// How long a pause, a delay or a partition lasts.
+    #[serde(default, rename = "for", skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<Span>,
+    /// By how much a clock steps; backwards with a minus sign.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<SignedSpan>,
+    /// Which way of a partition is cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<Direction>,
+}
+
+/// `at = { .. }` of a `[[fault]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultPlace {
+    /// Which instance; left out: whichever reaches the step.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instance: Option<String>,
+    /// Which step.
+    pub step: StepName,
+    /// Which run, such as `report#2`, or `-` where the step serves no single run; left out: the
+    /// occurrence is counted over all runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
+    /// Which time the step is reached, from 1.
+    #[serde(default = "first")]
+    pub occurrence: u16,
+    /// When, around the step; left out: the first phase at which the kind applies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+}
+
+/// What is wrong with a `[[fault]]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrongFault {
+    /// The key that is wrong, such as `at.instance`.
+    pub key: &'static str,
+    /// What is wrong and what is allowed.
+    pub message: String,
+}
+
+impl WrongFault {
+    fn new(key: &'static str, message: impl Into<String>) -> Self {
+        WrongFault {
+            key,
+            message: message.into(),
+        }
+    }
+}
+
+impl FaultTable {
+    /// The fault with its names resolved, to be looked for in an execution.
+    ///
+    /// # Errors
+    ///
+    /// If a name is unknown, a magnitude is missing or too much, or the kind does not apply there.
+    pub fn spec(&self, scenario: &Scenario) -> Result<FaultSpec, WrongFault> {
+        if self.at.occurrence == 0 {
+            let message = "occurrence is 0; allowed are 1 and more";
+            return Err(WrongFault::new("at.occurrence", message));
+        }
+        if self.direction.is_some() && self.kind != FaultName::Partition {
+            let message = "`direction` belongs to `partition`";
+            return Err(WrongFault::new("direction", message));
+        }
+        let kind = self.kind.kind(self.direction.unwrap_or_default());
+        Ok(FaultSpec {
+            instance: self.instance(scenario)?,
+            step: self.at.step.0.number,
+            run: self.run(scenario)?,
+            occurrence: self.at.occurrence,
+            phase: self.at.phase.unwrap_or(Phase::Before),
+            kind,
+            magnitude_ms: self.magnitude_ms()?,
+        })
+    }
+
+    fn instance(&self, scenario: &Scenario) -> Result<Option<InstanceId>, WrongFault> {
+        let Some(name) = &self.at.instance else {
+            return Ok(None);
+        };
+        let names = scenario.instance_names();
+        let place = names.iter().position(|known| known == name);
+        match place.and_then(|place| u8::try_from(place).ok()) {
+            Some(place) => Ok(Some(InstanceId(place))),
+            None => Err(WrongFault::new(
+                "at.instance",
+                format!(
+                    "there is no instance `{name}`; allowed are {}",
+                    names.join(", ")
+                ),
+            )),
+        }
+    }
+
+    fn run(&self, scenario: &Scenario) -> Result<Option<RunRef>, WrongFault> {
+        match self.at.run.as_deref() {
+            None => Ok(None),
+            Some(text) => match RunRef::parse(text, scenario) {
+                Some(run) => Ok(Some(run)),
+                None => Err(WrongFault::new(
+                    "at.run",
+                    format!(
+                        "`{text}` is no run of this scenario; allowed is such as \"{}#1\", up to \
+                         its number of slots, or \"-\"",
+                        scenario
+                            .timers
+                            .first()
+                            .map_or("report", |timer| timer.id.as_str())
+                    ),
+                )),
+            },
+        }
+    }
+
+    fn magnitude_ms(&self) -> Result<i64, WrongFault> {
+        let lasts = matches!(
+            self.kind,
+            FaultName::Pause | FaultName::Delay | FaultName::Partition
+        );
+        let steps = self.kind == FaultName::ClockStep;
+        match (self.lasts, self.by) {
+            (Some(_), _) if !lasts => Err(WrongFault::new(
+                "for",
+                "`for` belongs to pause, delay and partition",
+            )),
+            (_, Some(_)) if !steps => Err(WrongFault::new("by", "`by` belongs to clock_step")),
+            (None, _) if lasts => Err(WrongFault::new(
+                "do",
+                "this kind needs `for`, how long it lasts, such as for = \"35s\"",
+            )),
+            (_, None) if steps => Err(WrongFault::new(
+                "do",
+                "this kind needs `by`, how far the clock jumps, such as by = \"-2m\"",
+            )),
+            (Some(Span::ZERO), _) => Err(WrongFault::new(
+                "for",
+                "for is `0s`; allowed is a duration longer than zero",
+            )),
+            (_, Some(SignedSpan::ZERO)) => Err(WrongFault::new(
+                "by",
+                "by is `0s`; allowed is a duration other than zero",
+            )),
+            (Some(span), _) => Ok(span.as_i64()),
+            (_, Some(by)) => Ok(by.ms()),
+            (None, None) => Ok(0),
+        }
+    }
+}
+
+impl RunRef {
+    /// Reads `report#2` or `-`; `None` where the scenario has no such run.
+    pub fn parse(text: &str, scenario: &Scenario) -> Option<RunRef> {
+        if text == "-" {
+            return Some(RunRef::None);
+        }
+        let (id, ordinal) = text.rsplit_once('#')?;
+        let ordinal = ordinal.parse::<u32>().ok()?;
+        let place = scenario.timers.iter().position(|timer| timer.id == id)?;
+        let slots = scenario.timers.get(place)?.slots;
+        (1..=slots).contains(&ordinal).then_some(())?;
+        Some(RunRef::Slot(Slot {
+            timer: u16::try_from(place).ok()?,
+            ordinal,
+        }))
+    }
+}
+
+const fn first() -> u16 {
+    1
+}
+
+/// What goes wrong, as scenario files name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultName {
+    /// See [`FaultKind::LoseRequest`].
+    LoseRequest,
+    /// See [`FaultKind::LoseReply`].
+    LoseReply,
+    /// See [`FaultKind::Delay`].
+    Delay,
+    /// See [`FaultKind::DuplicateRequest`].
+    DuplicateRequest,
+    /// See [`FaultKind::Refuse`].
+    Refuse,
+    /// See [`FaultKind::Crash`].
+    Crash,
+    /// See [`FaultKind::Pause`].
+    Pause,
+    /// See [`FaultKind::Partition`], [`FaultKind::PartitionToServer`] and
+    /// [`FaultKind::PartitionFromServer`].
+    Partition,
+    /// See [`FaultKind::GracefulStop`].
+    GracefulStop,
+    /// See [`FaultKind::BrokerRestart`].
+    BrokerRestart,
+    /// See [`FaultKind::OperatorReplay`].
+    OperatorReplay,
+    /// See [`FaultKind::ClockStep`].
+    ClockStep,
+}
+
+/// Which way of a partition is cut.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Both.
+    #[default]
+    Both,
+    /// From the instance to the server.
+    ToServer,
+    /// From the server to the instance.
+    FromServer,
+}
+
+impl FaultName {
+    /// The kind; `direction` matters to a partition only.
+    pub const fn kind(self, direction: Direction) -> FaultKind {
+        match self {
+            FaultName::LoseRequest => FaultKind::LoseRequest,
+            FaultName::LoseReply => FaultKind::LoseReply,
+            FaultName::Delay => FaultKind::Delay,
+            FaultName::DuplicateRequest => FaultKind::DuplicateRequest,
+            FaultName::Refuse => FaultKind::Refuse,
+            FaultName::Crash => FaultKind::Crash,
+            FaultName::Pause => FaultKind::Pause,
+            FaultName::Partition => match direction {
+                Direction::Both => FaultKind::Partition,
+                Direction::ToServer => FaultKind::PartitionToServer,
+                Direction::FromServer => FaultKind::PartitionFromServer,
+            },
+            FaultName::GracefulStop => FaultKind::GracefulStop,
+            FaultName::BrokerRestart => FaultKind::BrokerRestart,
+            FaultName::OperatorReplay => FaultKind::OperatorReplay,
+            FaultName::ClockStep => FaultKind::ClockStep,
+        }
+    }
+}
+
+/// A step, by its name in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepName(pub &'static Step);
+
+impl Serialize for StepName {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for StepName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        steps::by_name(&name).map(StepName).ok_or_else(|| {
+            let allowed: Vec<&str> = steps::ALL.iter().map(|step| step.name).collect();
+            de::Error::custom(format!(
+                "unknown step `{name}`; allowed are {}",
+                allowed.join(", ")
+            ))
+        })
+    }
+}

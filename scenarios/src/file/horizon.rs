@@ -1,0 +1,45 @@
+//! `horizon`: when an execution is cut off that has not come to rest by itself.
+
+use scheduler::Span;
+use serde::de::{self, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+use std::fmt;
+
+/// When an execution ends at the latest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Horizon {
+    /// 4 x the longest deadline (backoff included) after the later of the last slot and the end of
+    /// the last fault.
+    #[default]
+    Auto,
+    /// So long after the epoch.
+    After(Span),
+}
+
+impl Serialize for Horizon {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Horizon::Auto => serializer.serialize_str("auto"),
+            Horizon::After(span) => span.serialize(serializer),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Horizon {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Horizon;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"auto\", or a duration from the epoch such as \"1h\"")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Horizon, E> {
+                if text == "auto" {
+                    return Ok(Horizon::Auto);
+                }
+                Span::parse(text).map(Horizon::After).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}

@@ -1,0 +1,29 @@
+//! `[[instance]]`: conditions of one process that hold from the start and never count as faults.
+
+use super::signed::SignedSpan;
+use scheduler::Span;
+use serde::{Deserialize, Serialize};
+
+/// One `[[instance]]`.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct InstanceTable {
+    /// Which process, such as `scheduler-2`.
+    pub name: String,
+    /// How much later (negative: earlier) than planned its timers wake it.
+    pub fire_offset: SignedSpan,
+    /// Its wall clock.
+    pub clock: ClockTable,
+    /// When it starts, from the epoch.
+    pub starts_at: Span,
+}
+
+/// `clock = { .. }` of an `[[instance]]`: epoch + elapsed x (1 + drift) + skew.
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClockTable {
+    /// How far the wall clock is ahead (negative: behind).
+    pub skew: SignedSpan,
+    /// How much too fast it runs (negative: too slow), in millionths.
+    pub drift_ppm: i32,
+}

@@ -1,0 +1,47 @@
+//! `[[timer]]`: what is due, and when.
+
+use scheduler::schedules::ScheduleConfig;
+use serde::{Deserialize, Serialize};
+
+/// One `[[timer]]`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TimerTable {
+    /// Its name; the first half of every runKey.
+    pub id: String,
+    /// When it is due. Default: every day at 02:00 UTC.
+    pub schedule: ScheduleConfig,
+    /// How many of its planned times are simulated, from the epoch on; one exactly at the epoch
+    /// counts.
+    pub slots: u32,
+    /// From where the next planned time is counted.
+    pub next: NextFrom,
+    /// How often the timer is registered in each instance (2: a start-up hook that ran twice).
+    pub registrations: u32,
+    /// The instances that run it; empty: all that run timers.
+    pub on: Vec<String>,
+}
+
+impl Default for TimerTable {
+    fn default() -> Self {
+        TimerTable {
+            id: "report".to_owned(),
+            schedule: ScheduleConfig::default(),
+            slots: 2,
+            next: NextFrom::FromSlot,
+            registrations: 1,
+            on: Vec::new(),
+        }
+    }
+}
+
+/// From where the next planned time of a timer is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NextFrom {
+    /// From the planned time that has just been fired: no slot is skipped, none comes twice.
+    #[default]
+    FromSlot,
+    /// From what the wall clock reads after firing: a clock that jumps skips or repeats slots.
+    FromNow,
+}

@@ -1,0 +1,94 @@
+//! `[topology]`: which processes there are, and how runs get from one to the other.
+
+use scheduler::Span;
+use serde::{Deserialize, Serialize};
+
+/// `[topology]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Topology {
+    /// How runs travel.
+    pub kind: TopologyKind,
+    /// queued: processes that turn slots into messages, `scheduler-1` and so on.
+    pub schedulers: u8,
+    /// queued: processes that do the work, `executor-1` and so on.
+    pub executors: u8,
+    /// local: processes that do both, `instance-1` and so on.
+    pub instances: u8,
+    /// How many runs one process works on at a time.
+    pub concurrency: u16,
+    /// How many accepted runs may wait inside a process.
+    pub queue: QueueLimit,
+    /// How long a process that crashed or stopped is away.
+    pub restart_after: Span,
+}
+
+impl Default for Topology {
+    fn default() -> Self {
+        Topology {
+            kind: TopologyKind::Queued,
+            schedulers: 2,
+            executors: 2,
+            instances: 2,
+            concurrency: 1,
+            queue: QueueLimit::Unlimited,
+            restart_after: Span::secs(5),
+        }
+    }
+}
+
+impl Topology {
+    /// The names of all processes, in the order of the cast.
+    pub fn instance_names(&self) -> Vec<String> {
+        let named = |role: &str, count: u8| -> Vec<String> {
+            (1..=count).map(|n| format!("{role}-{n}")).collect()
+        };
+        match self.kind {
+            TopologyKind::Local => named("instance", self.instances),
+            TopologyKind::Queued => {
+                let mut names = named("scheduler", self.schedulers);
+                names.extend(named("executor", self.executors));
+                names
+            }
+        }
+    }
+
+    /// How many of the cast, from its beginning, run timers.
+    pub const fn firing(&self) -> u8 {
+        match self.kind {
+            TopologyKind::Local => self.instances,
+            TopologyKind::Queued => self.schedulers,
+        }
+    }
+}
+
+/// How runs get from the timer to the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TopologyKind {
+    /// Every instance fires its own timers and does the work in process (Spring @Scheduled,
+    /// node-cron, gocron).
+    Local,
+    /// Schedulers publish messages to a broker, executors consume them.
+    #[default]
+    Queued,
+}
+
+impl TopologyKind {
+    /// As written in scenario files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            TopologyKind::Local => "local",
+            TopologyKind::Queued => "queued",
+        }
+    }
+}
+
+/// How many accepted runs may wait inside a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum QueueLimit {
+    /// Any number.
+    #[default]
+    Unlimited,
+}
