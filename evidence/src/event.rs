@@ -1,6 +1,7 @@
 //! One thing that happened, at one moment, in one instance, with all identifiers.
 
 use crate::{Ids, InstanceId, Step, Timestamp};
+use std::fmt;
 use std::sync::Arc;
 
 /// One entry of a history.
@@ -112,7 +113,66 @@ pub enum What {
     Stopped,
 }
 
+impl What {
+    /// Stable number and name. Numbers are part of history hashes and names of JSON output: new
+    /// variants get new numbers, whatever their place.
+    const fn number_and_name(&self) -> (u8, &'static str) {
+        match self {
+            What::Fired => (0, "fired"),
+            What::Claimed => (1, "claimed"),
+            What::ClaimTaken => (2, "claim_taken"),
+            What::Advanced => (3, "advanced"),
+            What::SkippedByPolicy => (4, "skipped_by_policy"),
+            What::OutboxRead => (5, "outbox_read"),
+            What::Published => (6, "published"),
+            What::PublishDeduplicated => (7, "publish_deduplicated"),
+            What::Marked => (8, "marked"),
+            What::Delivered => (9, "delivered"),
+            What::Deferred { .. } => (10, "deferred"),
+            What::Acked => (11, "acked"),
+            What::AckRefused => (12, "ack_refused"),
+            What::DeadLettered => (13, "dead_lettered"),
+            What::Dropped => (14, "dropped"),
+            What::Renewed => (15, "renewed"),
+            What::AttemptStarted => (16, "attempt_started"),
+            What::AttemptEnded(_) => (17, "attempt_ended"),
+            What::HandlerPanic => (18, "handler_panic"),
+            What::SkippedDone => (19, "skipped_done"),
+            What::SkippedTaken => (20, "skipped_taken"),
+            What::Busy => (21, "busy"),
+            What::GaveUp => (22, "gave_up"),
+            What::TakenOver => (23, "taken_over"),
+            What::OwnershipLost => (24, "ownership_lost"),
+            What::Recorded(_) => (25, "recorded"),
+            What::RecordRefused => (26, "record_refused"),
+            What::Effect { .. } => (27, "effect"),
+            What::Repeated => (28, "repeated"),
+            What::EffectRefused => (29, "effect_refused"),
+            What::Found => (30, "found"),
+            What::NotFound => (31, "not_found"),
+            What::Requeued => (32, "requeued"),
+            What::TimedOut => (33, "timed_out"),
+            What::Failed { .. } => (34, "failed"),
+            What::Fault(_) => (35, "fault"),
+            What::Restarted => (36, "restarted"),
+            What::Stopped => (37, "stopped"),
+        }
+    }
+
+    /// Stable number, part of history hashes.
+    pub const fn number(&self) -> u8 {
+        self.number_and_name().0
+    }
+
+    /// As written in JSON, such as `attempt_started`.
+    pub const fn name(&self) -> &'static str {
+        self.number_and_name().1
+    }
+}
+
 /// How an attempt of the handler ended.
+///
+/// The order of the variants is part of history hashes: new ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AttemptEnd {
     /// Done.
@@ -128,6 +188,8 @@ pub enum AttemptEnd {
 }
 
 /// State of an execution record.
+///
+/// The order of the variants is part of history hashes: new ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RecordState {
     /// The run exists; nobody has been told.
@@ -144,6 +206,27 @@ pub enum RecordState {
     Unknown,
     /// Given up after the last attempt.
     Dead,
+}
+
+impl RecordState {
+    /// As written in output, such as `SUCCEEDED`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            RecordState::Created => "CREATED",
+            RecordState::Queued => "QUEUED",
+            RecordState::Running => "RUNNING",
+            RecordState::Succeeded => "SUCCEEDED",
+            RecordState::Failed => "FAILED",
+            RecordState::Unknown => "UNKNOWN",
+            RecordState::Dead => "DEAD",
+        }
+    }
+}
+
+impl fmt::Display for RecordState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 /// A fault as the timeline tells it.

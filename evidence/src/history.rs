@@ -1,6 +1,6 @@
 //! The ordered events of one execution, and what was left when it came to rest.
 
-use crate::{Event, RecordState, RunKey, Slot, TimerId, Timestamp};
+use crate::{Event, InstanceId, RecordState, RunKey, Slot, TimerId, Timestamp};
 use std::sync::Arc;
 
 /// Names that a history's numbers stand for; shared by all executions of a scenario.
@@ -16,6 +16,24 @@ pub struct Cast {
     pub keeps_record: bool,
 }
 
+impl Cast {
+    /// The name of an instance; `?` for one that is not in the cast.
+    pub fn instance(&self, instance: InstanceId) -> &str {
+        self.instances
+            .get(usize::from(instance.0))
+            .map_or("?", |name| name)
+    }
+
+    /// The name of a slot, such as `report#2`; the timer is `?` where it is not in the cast.
+    pub fn slot(&self, slot: Slot) -> String {
+        let timer = self
+            .timers
+            .get(usize::from(slot.timer))
+            .map_or("?", TimerId::as_str);
+        format!("{timer}#{}", slot.ordinal)
+    }
+}
+
 /// A slot that was due.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
@@ -28,6 +46,8 @@ pub struct Planned {
 }
 
 /// Why an execution ended.
+///
+/// The order of the variants is part of history hashes: new ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Ended {
     /// Nothing was in flight, no live timer, all pollers idle.
@@ -40,6 +60,8 @@ pub enum Ended {
 }
 
 /// What still holds a run when the execution has ended.
+///
+/// The order of the variants is part of history hashes: new ones go to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Holder {
     /// A message ready to be delivered, or delayed.

@@ -159,8 +159,10 @@ fn check(text: &str) -> Result<(), RunKeyError> {
     if text.len() > RunKey::MAX_BYTES {
         return Err(RunKeyError::TooLong { bytes: text.len() });
     }
-    let (name, tail) =
-        text.as_bytes().split_at_checked(text.len().saturating_sub(TAIL)).unwrap_or_default();
+    let (name, tail) = text
+        .as_bytes()
+        .split_at_checked(text.len().saturating_sub(TAIL))
+        .unwrap_or_default();
     let time = tail
         .strip_prefix(b"@")
         .filter(|time| time.len() == TEXT_LENGTH)

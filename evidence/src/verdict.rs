@@ -114,12 +114,23 @@ pub struct SlotVerdict {
 /// The verdict of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// The worst of the slots.
+    /// The worst of the slots that break the promise; where none does, the worst of all.
     pub verdict: Verdict,
     /// Whether that breaks the promise.
     pub failure: bool,
     /// Where the worst slot's verdict was born; `None` for a verdict that is not a failure.
     pub layer: Option<Attribution>,
-    /// Every slot, in order; the worst slot is the first with `verdict`.
+    /// Every slot, in order; see [`Judgement::worst`].
     pub slots: Vec<SlotVerdict>,
+}
+
+impl Judgement {
+    /// The slot that the verdict is about: the first with it, and of two that are misrecorded the
+    /// one without effect. `None` where nothing was planned and nothing happened.
+    pub fn worst(&self) -> Option<&SlotVerdict> {
+        self.slots
+            .iter()
+            .filter(|slot| slot.verdict == self.verdict)
+            .min_by_key(|slot| slot.verdict == Verdict::Misrecorded && slot.effects > 0)
+    }
 }
