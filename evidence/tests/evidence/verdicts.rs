@@ -357,6 +357,9 @@ fn an_executor_may_drop_the_message_of_a_run_by_policy() {
         .says(&ENTER, What::SkippedByPolicy)
         .acked();
     assert_eq!(dropped.verdict(), Verdict::Skipped);
+    let mut again = dropped.by(2).says(&FIRE, What::SkippedByPolicy);
+    again.history.events[5].ids.message = None;
+    assert_eq!(again.verdict(), Verdict::Skipped);
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn ids() -> impl Strategy<Value = Ids> {
     (
         prop::option::weighted(0.95, slots()),
         maybe(0.9, 1..3),
-        maybe(0.9, 1..3),
+        maybe(0.7, 1..3),
         maybe(0.9, 1..3),
         0..3u32,
         0..3u32,
