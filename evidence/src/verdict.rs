@@ -103,7 +103,7 @@ impl fmt::Display for Attribution {
 /// The verdict of one slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotVerdict {
-    /// Which slot.
+    /// Which slot; [`Slot::NOWHERE`] for effects that name none.
     pub slot: Slot,
     /// What the judge says.
     pub verdict: Verdict,
