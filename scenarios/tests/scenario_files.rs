@@ -250,6 +250,14 @@ fn every_kind_of_mistake_says_where_it_is_and_what_is_allowed() {
             "file.toml:4:7: `for` belongs to pause",
         ),
         (
+            "[[fault]]\nat = { step = 'instance' }\ndo = 'crash'",
+            "file.toml:3:6: `crash` does not apply at `instance`",
+        ),
+        (
+            "[[fault]]\nat = { step = 'broker.ack', phase = 'request' }\ndo = 'crash'",
+            "file.toml:2:37: `crash` does not apply at phase `request` of `broker.ack`; allowed is before, done, reply",
+        ),
+        (
             "[expect]\nverdict = 'duplicate'",
             "file.toml:2:11: a failing verdict needs `faults_needed`",
         ),

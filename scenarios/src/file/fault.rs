@@ -2,8 +2,10 @@
 
 use super::Scenario;
 use super::signed::SignedSpan;
-use crate::spec::{FaultKind, FaultSpec, Phase, RunRef};
-use evidence::{InstanceId, Slot, Step};
+use crate::spec::applies::StepFacts;
+use crate::spec::faults::{self, Amount};
+use crate::spec::{Fault, FaultKind, FaultSpec, Phase, RunRef, Space};
+use evidence::{Cast, InstanceId, Step};
 use scheduler::{Span, steps};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize, Serializer};
@@ -68,6 +70,27 @@ impl WrongFault {
 }
 
 impl FaultTable {
+    /// A fault of a plan, with every key written out.
+    pub fn of(fault: &Fault, cast: &Cast) -> Option<FaultTable> {
+        let amount = faults::of(fault.kind).amount;
+        let instance = cast.instances.get(usize::from(fault.site.instance.0))?;
+        let (kind, direction) = FaultName::of(fault.kind);
+        Some(FaultTable {
+            at: FaultPlace {
+                instance: Some(instance.to_string()),
+                step: StepName(steps::by_number(fault.site.step)?),
+                run: Some(fault.site.run.text(cast)?),
+                occurrence: fault.site.n,
+                phase: Some(fault.site.phase),
+            },
+            kind,
+            lasts: (amount == Amount::Lasting)
+                .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
+            by: (amount == Amount::Jumping).then(|| SignedSpan::millis(fault.magnitude_ms)),
+            direction,
+        })
+    }
+
     /// The fault with its names resolved, to be looked for in an execution.
     ///
     /// # Errors
@@ -88,7 +111,7 @@ impl FaultTable {
             step: self.at.step.0.number,
             run: self.run(scenario)?,
             occurrence: self.at.occurrence,
-            phase: self.at.phase.unwrap_or(Phase::Before),
+            phase: self.phase(kind, scenario)?,
             kind,
             magnitude_ms: self.magnitude_ms()?,
         })
@@ -113,22 +136,58 @@ impl FaultTable {
     }
 
     fn run(&self, scenario: &Scenario) -> Result<Option<RunRef>, WrongFault> {
-        match self.at.run.as_deref() {
-            None => Ok(None),
-            Some(text) => match RunRef::parse(text, scenario) {
-                Some(run) => Ok(Some(run)),
-                None => Err(WrongFault::new(
+        let Some(text) = self.at.run.as_deref() else {
+            return Ok(None);
+        };
+        let is_planned = |run: &RunRef| match run {
+            RunRef::None => true,
+            RunRef::Slot(slot) => scenario
+                .timers
+                .get(usize::from(slot.timer))
+                .is_some_and(|timer| (1..=timer.slots).contains(&slot.ordinal)),
+        };
+        match RunRef::parse(text, &scenario.cast()).filter(is_planned) {
+            Some(run) => Ok(Some(run)),
+            None => {
+                let first = scenario.timers.first();
+                let id = first.map_or("report", |timer| timer.id.as_str());
+                Err(WrongFault::new(
                     "at.run",
                     format!(
-                        "`{text}` is no run of this scenario; allowed is such as \"{}#1\", up to \
-                         its number of slots, or \"-\"",
-                        scenario
-                            .timers
-                            .first()
-                            .map_or("report", |timer| timer.id.as_str())
+                        "`{text}` is no run of this scenario; allowed is such as \"{id}#1\", up to \
+                         its number of slots, or \"-\""
                     ),
-                )),
-            },
+                ))
+            }
+        }
+    }
+
+    fn phase(&self, kind: FaultKind, scenario: &Scenario) -> Result<Phase, WrongFault> {
+        let step = self.at.step.0;
+        let facts = StepFacts::of(step.number, scenario);
+        let offered = |phase: &Phase| {
+            facts.is_some_and(|facts| facts.offers(Space::Beyond, kind, *phase, true))
+        };
+        let phases: Vec<Phase> = Phase::ALL.into_iter().filter(offered).collect();
+        match (self.at.phase, phases.first()) {
+            (_, None) => Err(WrongFault::new(
+                "do",
+                format!("`{}` does not apply at `{step}`", kind.name()),
+            )),
+            (None, Some(first)) => Ok(*first),
+            (Some(phase), _) if phases.contains(&phase) => Ok(phase),
+            (Some(phase), _) => {
+                let allowed: Vec<&str> = phases.iter().map(|phase| phase.name()).collect();
+                Err(WrongFault::new(
+                    "at.phase",
+                    format!(
+                        "`{}` does not apply at phase `{}` of `{step}`; allowed is {}",
+                        kind.name(),
+                        phase.name(),
+                        allowed.join(", ")
+                    ),
+                ))
+            }
         }
     }
 
@@ -164,24 +223,6 @@ impl FaultTable {
             (_, Some(by)) => Ok(by.ms()),
             (None, None) => Ok(0),
         }
-    }
-}
-
-impl RunRef {
-    /// Reads `report#2` or `-`; `None` where the scenario has no such run.
-    pub fn parse(text: &str, scenario: &Scenario) -> Option<RunRef> {
-        if text == "-" {
-            return Some(RunRef::None);
-        }
-        let (id, ordinal) = text.rsplit_once('#')?;
-        let ordinal = ordinal.parse::<u32>().ok()?;
-        let place = scenario.timers.iter().position(|timer| timer.id == id)?;
-        let slots = scenario.timers.get(place)?.slots;
-        (1..=slots).contains(&ordinal).then_some(())?;
-        Some(RunRef::Slot(Slot {
-            timer: u16::try_from(place).ok()?,
-            ordinal,
-        }))
     }
 }
 
@@ -234,6 +275,31 @@ pub enum Direction {
 }
 
 impl FaultName {
+    /// The name of a kind, and the direction of a partition.
+    pub const fn of(kind: FaultKind) -> (FaultName, Option<Direction>) {
+        let name = match kind {
+            FaultKind::LoseRequest => FaultName::LoseRequest,
+            FaultKind::LoseReply => FaultName::LoseReply,
+            FaultKind::Delay => FaultName::Delay,
+            FaultKind::DuplicateRequest => FaultName::DuplicateRequest,
+            FaultKind::Refuse => FaultName::Refuse,
+            FaultKind::Crash => FaultName::Crash,
+            FaultKind::Pause => FaultName::Pause,
+            FaultKind::Partition => return (FaultName::Partition, Some(Direction::Both)),
+            FaultKind::PartitionToServer => {
+                return (FaultName::Partition, Some(Direction::ToServer));
+            }
+            FaultKind::PartitionFromServer => {
+                return (FaultName::Partition, Some(Direction::FromServer));
+            }
+            FaultKind::GracefulStop => FaultName::GracefulStop,
+            FaultKind::BrokerRestart => FaultName::BrokerRestart,
+            FaultKind::OperatorReplay => FaultName::OperatorReplay,
+            FaultKind::ClockStep => FaultName::ClockStep,
+        };
+        (name, None)
+    }
+
     /// The kind; `direction` matters to a partition only.
     pub const fn kind(self, direction: Direction) -> FaultKind {
         match self {

@@ -1,5 +1,20 @@
 //! The kinds of faults, each in one file: what it is, where it applies, how much.
 
+mod broker_restart;
+mod clock_step;
+mod crash;
+mod delay;
+mod duplicate_request;
+mod graceful_stop;
+mod lose_reply;
+mod lose_request;
+mod operator_replay;
+mod partition;
+mod pause;
+mod refuse;
+
+use super::Phase;
+
 /// A kind of fault. Numbers are part of tokens and never change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -72,6 +87,91 @@ impl FaultKind {
             FaultKind::BrokerRestart => "broker_restart",
             FaultKind::OperatorReplay => "operator_replay",
             FaultKind::ClockStep => "clock_step",
+        }
+    }
+}
+
+/// What a kind of fault is and where it applies.
+#[derive(Clone, Copy, Debug)]
+pub struct Description {
+    /// The kind.
+    pub kind: FaultKind,
+    /// What happens, in a sentence.
+    pub what: &'static str,
+    /// Where it happens outside the simulator.
+    pub source: &'static str,
+    /// How much of it.
+    pub amount: Amount,
+    /// Where it applies in the space `full`.
+    pub places: &'static [(Scope, Phase)],
+    /// Where it applies in the space `core`; of a list of amounts only the one just past the
+    /// longest deadline.
+    pub core: &'static [(Scope, Phase)],
+}
+
+/// What a magnitude means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Amount {
+    /// The kind has none.
+    Nothing,
+    /// How long it lasts: just below and just past every deadline.
+    Lasting,
+    /// How far it jumps: the same, in both directions.
+    Jumping,
+}
+
+/// A set of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// Every step that is a site.
+    Steps,
+    /// Steps that call a server.
+    Calls,
+    /// Of these, steps whose request can arrive twice.
+    CallsThatRepeat,
+    /// Steps that call the broker.
+    BrokerCalls,
+    /// Steps that call a server for a run of which the broker has already accepted a message.
+    CallsOfAcceptedRuns,
+    /// `timer.wait`.
+    Waits,
+    /// Steps whose decision reads the instance's own wall clock.
+    ClockReaders,
+}
+
+/// Every description, by the number of its kind.
+static ALL: [&Description; FaultKind::ALL.len()] = [
+    &lose_request::LOSE_REQUEST,
+    &lose_reply::LOSE_REPLY,
+    &delay::DELAY,
+    &duplicate_request::DUPLICATE_REQUEST,
+    &refuse::REFUSE,
+    &crash::CRASH,
+    &pause::PAUSE,
+    &partition::PARTITION,
+    &partition::PARTITION_TO_SERVER,
+    &partition::PARTITION_FROM_SERVER,
+    &graceful_stop::GRACEFUL_STOP,
+    &broker_restart::BROKER_RESTART,
+    &operator_replay::OPERATOR_REPLAY,
+    &clock_step::CLOCK_STEP,
+];
+
+/// The description of a kind.
+pub fn of(kind: FaultKind) -> &'static Description {
+    ALL[kind as usize]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_has_its_description_at_the_place_of_its_number() {
+        for (number, kind) in FaultKind::ALL.into_iter().enumerate() {
+            assert_eq!(kind as usize, number);
+            assert_eq!(of(kind).kind, kind);
+            assert!(!of(kind).places.is_empty(), "{}", kind.name());
         }
     }
 }

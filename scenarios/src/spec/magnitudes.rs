@@ -1,0 +1,189 @@
+//! How much: a finite list of magnitudes, computed from the deadlines of a scenario.
+//!
+//! What happens changes only where something lasts longer than a deadline; so for each deadline T
+//! the list has one magnitude just below and one just past it.
+
+use crate::{Scenario, file::TopologyKind};
+use scheduler::Span;
+use scheduler::dispatch::ClaimConfig;
+
+/// The longest time that one leg of a call is under way.
+pub const LEG_MAX: Span = Span::millis(5);
+
+/// A memory (key retention, dedup window) longer than so many times the longest deadline is not in
+/// the list: it outlives the time to rest, (k + 4) x the longest deadline for k = 4 faults. The
+/// number is fixed, so that a plan of one fault is the same whatever number is explored.
+pub const MEMORY_FACTOR: u64 = 8;
+
+/// A deadline of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Deadline {
+    /// Where the file says it, such as `guard.lease`.
+    pub name: &'static str,
+    /// How long it is.
+    pub span: Span,
+}
+
+/// The magnitudes of a scenario, and where they come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Magnitudes {
+    /// The deadlines that are just met and just missed, by length, then name.
+    pub deadlines: Vec<Deadline>,
+    /// Memories that are longer than the time to rest: an outage that long is not covered.
+    pub outlived: Vec<Deadline>,
+    /// How far below and past a deadline: 1 ms + the longest latency.
+    pub margin: Span,
+    /// What faults last, ascending, each once.
+    pub lasting_ms: Vec<i64>,
+    /// Just past the longest deadline.
+    pub past_longest_ms: i64,
+}
+
+impl Magnitudes {
+    /// Of a scenario.
+    pub fn of(scenario: &Scenario) -> Self {
+        let mut deadlines = deadlines(scenario);
+        let longest = deadlines.iter().map(|deadline| deadline.span).max();
+        let rest_ms = longest.map_or(0, |span| span.ms().saturating_mul(MEMORY_FACTOR));
+        let (remembered, outlived): (Vec<_>, Vec<_>) = memories(scenario)
+            .into_iter()
+            .partition(|memory| memory.span.ms() < rest_ms);
+        deadlines.extend(remembered);
+        deadlines.sort_by_key(|deadline| (deadline.span, deadline.name));
+
+        let margin = Span::millis(1 + LEG_MAX.max(scenario.downstream.latency).ms());
+        let mut lasting_ms: Vec<i64> = deadlines
+            .iter()
+            .flat_map(|deadline| {
+                let span = deadline.span.as_i64();
+                [span - margin.as_i64(), span + margin.as_i64()]
+            })
+            .filter(|ms| *ms > 0)
+            .collect();
+        lasting_ms.sort_unstable();
+        lasting_ms.dedup();
+        let past_longest_ms = lasting_ms.last().copied().unwrap_or(margin.as_i64());
+        Magnitudes {
+            deadlines,
+            outlived,
+            margin,
+            lasting_ms,
+            past_longest_ms,
+        }
+    }
+
+    /// How far clocks jump: the list in both directions, ascending.
+    pub fn jumping_ms(&self) -> Vec<i64> {
+        let back = self.lasting_ms.iter().rev().map(|ms| -ms);
+        back.chain(self.lasting_ms.iter().copied()).collect()
+    }
+}
+
+/// What somebody waits for.
+fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
+    let mut deadlines = vec![Deadline {
+        name: "work.call_timeout",
+        span: scenario.work.call_timeout,
+    }];
+    let mut add = |name, span| deadlines.push(Deadline { name, span });
+    if scenario.topology.kind == TopologyKind::Queued
+        && let Some(span) = scenario.broker.ack_deadline.0
+    {
+        add("broker.ack_deadline", span);
+    }
+    for (field, span) in scenario.guard.deadlines() {
+        add(guard_field(field), span);
+    }
+    if let ClaimConfig::LockRow(claim) = &scenario.dispatch.claim {
+        add("dispatch.claim.max_hold", claim.max_hold);
+        if claim.min_hold > Span::ZERO {
+            add("dispatch.claim.min_hold", claim.min_hold);
+        }
+    }
+    deadlines
+}
+
+/// How long somebody remembers.
+fn memories(scenario: &Scenario) -> Vec<Deadline> {
+    let queued = scenario.topology.kind == TopologyKind::Queued;
+    let window = scenario.broker.dedup_window.0.filter(|_| queued);
+    let retention = scenario.downstream.protection.retention();
+    let named = [
+        ("broker.dedup_window", window),
+        ("downstream.protection.retention", retention),
+    ];
+    named
+        .into_iter()
+        .filter_map(|(name, span)| Some(Deadline { name, span: span? }))
+        .collect()
+}
+
+fn guard_field(field: &str) -> &'static str {
+    match field {
+        "lease" => "guard.lease",
+        "ttl" => "guard.ttl",
+        "max_hold" => "guard.max_hold",
+        "min_hold" => "guard.min_hold",
+        _ => "guard",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn of(text: &str) -> Magnitudes {
+        Magnitudes::of(&Scenario::parse(text, "t").unwrap())
+    }
+
+    #[test]
+    fn every_deadline_is_just_met_and_just_missed() {
+        let magnitudes = of("[guard]\nkind = 'state_machine'");
+        assert_eq!(magnitudes.margin, Span::millis(201));
+        assert_eq!(
+            magnitudes.lasting_ms,
+            [2799, 3201, 29_799, 30_201, 44_799, 45_201]
+        );
+        assert_eq!(magnitudes.past_longest_ms, 45_201);
+        assert_eq!(
+            magnitudes.jumping_ms(),
+            [
+                -45_201, -44_799, -30_201, -29_799, -3201, -2799, 2799, 3201, 29_799, 30_201,
+                44_799, 45_201
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_has_no_deadline() {
+        let magnitudes = of("[broker]\nack_deadline = 'off'\n[downstream]\nlatency = '1ms'");
+        assert_eq!(magnitudes.margin, Span::millis(6));
+        assert_eq!(magnitudes.lasting_ms, [2994, 3006]);
+        let local = of("[topology]\nkind = 'local'");
+        assert_eq!(local.lasting_ms, [2799, 3201]);
+    }
+
+    #[test]
+    fn equal_deadlines_are_merged_and_what_is_not_positive_is_dropped() {
+        let magnitudes = of("[work]\ncall_timeout = '100ms'\n[broker]\nack_deadline = '100ms'");
+        assert_eq!(magnitudes.deadlines.len(), 2);
+        assert_eq!(magnitudes.lasting_ms, [301]);
+    }
+
+    #[test]
+    fn a_memory_counts_where_it_is_shorter_than_the_time_to_rest() {
+        let key = |retention: &str| {
+            of(&format!(
+                "[downstream]\nprotection = {{ kind = 'idempotency_key', retention = '{retention}' }}"
+            ))
+        };
+        assert_eq!(key("239s").lasting_ms.last(), Some(&239_201));
+        assert_eq!(key("239s").outlived, []);
+        let long = key("240s");
+        assert_eq!(long.lasting_ms.last(), Some(&30_201));
+        assert_eq!(long.outlived[0].name, "downstream.protection.retention");
+        let window = of("[broker]\ndedup_window = '2m'");
+        assert_eq!(window.past_longest_ms, 120_201);
+    }
+}
