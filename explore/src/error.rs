@@ -1,0 +1,74 @@
+//! Why an exploration cannot be trusted, or could not be run.
+
+use crate::{Cause, ExecuteError};
+use evidence::TraceHash;
+use scenarios::spec::Plan;
+use thiserror::Error;
+
+/// An exploration that ended without a result; the plan is the reproduction.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ExploreError {
+    /// An execution gave no outcome, or a fault of its plan took no effect.
+    #[error("seed {seed}, plan [{}]: {source}", listed(.plan))]
+    Execute {
+        /// The seed.
+        seed: u64,
+        /// The plan.
+        plan: Plan,
+        /// What happened.
+        source: ExecuteError,
+    },
+    /// The same seed and plan gave two histories.
+    #[error(
+        "seed {seed}, plan [{}] gave history {first}, and executed again on another thread {again}: something in it does not repeat",
+        listed(.plan)
+    )]
+    NotRepeatable {
+        /// The seed.
+        seed: u64,
+        /// The plan.
+        plan: Plan,
+        /// Hash of the first history.
+        first: TraceHash,
+        /// Hash of the second.
+        again: TraceHash,
+    },
+}
+
+impl ExploreError {
+    pub(crate) fn at(seed: u64, plan: &Plan, source: ExecuteError) -> Self {
+        ExploreError::Execute {
+            seed,
+            plan: plan.clone(),
+            source,
+        }
+    }
+
+    /// True if a plan does not repeat, or a fault of it no longer strikes (exit code 102).
+    pub const fn is_irreproducible(&self) -> bool {
+        match self {
+            ExploreError::Execute { source, .. } => source.is_stale_plan(),
+            ExploreError::NotRepeatable { .. } => true,
+        }
+    }
+
+    /// True if the set-up could not be built (exit code 101).
+    pub const fn is_set_up(&self) -> bool {
+        matches!(
+            self,
+            ExploreError::Execute {
+                source: ExecuteError::SetUp(_),
+                ..
+            }
+        )
+    }
+}
+
+fn listed(plan: &Plan) -> String {
+    let causes: Vec<String> = plan
+        .faults
+        .iter()
+        .map(|fault| Cause::of(fault).to_string())
+        .collect();
+    causes.join(", ")
+}
