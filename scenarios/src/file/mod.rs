@@ -38,6 +38,8 @@ pub use signed::SignedSpan;
 pub use timer::{NextFrom, TimerTable};
 pub use topology::{QueueLimit, Topology, TopologyKind};
 
+pub(crate) use error::utf8;
+
 use document::{Document, MAX_BYTES};
 use evidence::{Cast, Judging, TimerId, Timestamp};
 use scheduler::dispatch::DispatchConfig;
@@ -168,7 +170,7 @@ impl Scenario {
     ///
     /// As [`Scenario::parse`]; and where the bytes are not UTF-8.
     pub fn parse_bytes(bytes: &[u8], path: &str) -> Result<Scenario, ScenarioError> {
-        Self::parse(error::utf8(bytes, path)?, path)
+        Self::parse(utf8(bytes, path)?, path)
     }
 
     /// Reads a scenario file.
