@@ -1,7 +1,7 @@
 //! What may go wrong at a site: the explorer's view of a bounded space of faults.
 
 use crate::Reached;
-use scenarios::spec::{FaultKind, Phase};
+use scenarios::spec::{Bounds, FaultKind, Phase};
 
 /// A bounded space of faults.
 pub trait Choices: Sync {
@@ -10,6 +10,12 @@ pub trait Choices: Sync {
     ///
     /// `replayable` tells whether a message of the site's run had been accepted by then.
     fn faults_at(&self, step: u8, phase: Phase, replayable: bool) -> &[(FaultKind, i64)];
+}
+
+impl Choices for Bounds {
+    fn faults_at(&self, step: u8, phase: Phase, replayable: bool) -> &[Choice] {
+        Bounds::faults_at(self, step, phase, replayable)
+    }
 }
 
 /// One fault that a site offers: kind, and magnitude in milliseconds.
@@ -22,7 +28,7 @@ const PLACES: usize = 256 * PHASES * 2;
 ///
 /// ```
 /// use runkey_explore::{Choices, Table};
-/// use scenarios::spec::{FaultKind, Phase};
+/// use scenarios::spec::{Bounds, FaultKind, Phase};
 ///
 /// struct LosesRequests;
 /// impl Choices for LosesRequests {
@@ -106,6 +112,7 @@ const fn place_of(reached: &Reached) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use scenarios::spec::Space;
 
     struct Fixed(&'static [Choice]);
 
@@ -138,6 +145,26 @@ mod tests {
         );
         assert_eq!(table.faults_at(20, Phase::Done, false), []);
         assert_eq!(table.faults_at(21, Phase::Done, true), []);
+    }
+
+    #[test]
+    fn a_scenarios_space_is_written_out_as_it_is() {
+        let scenario = scenarios::Scenario::default();
+        let core = Bounds::new(&scenario, Space::Core);
+        let full = Bounds::new(&scenario, Space::Full);
+        let table = Table::of(&[&full]);
+        for step in 0..=u8::MAX {
+            for phase in Phase::ALL {
+                for replayable in [false, true] {
+                    assert_eq!(
+                        table.faults_at(step, phase, replayable),
+                        full.faults_at(step, phase, replayable)
+                    );
+                }
+            }
+        }
+        // Core lies inside full, so that a level of both is a level of full.
+        assert_eq!(Table::of(&[&core, &full]), table);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! An execution worth showing, and the order in which plans are shown.
 
-use crate::Cause;
+use crate::cell_of;
 use evidence::{Attribution, Judgement, TraceHash, Verdict};
-use scenarios::spec::{Fault, Plan};
+use scenarios::spec::{Cell, Fault, Plan};
 use smallvec::SmallVec;
 use std::cmp::Ordering;
 
@@ -38,8 +38,8 @@ impl Counterexample {
     }
 
     /// The kind and step of each fault, in the order of the plan.
-    pub fn causes(&self) -> impl Iterator<Item = Cause> + '_ {
-        self.plan.faults.iter().map(Cause::of)
+    pub fn cells(&self) -> impl Iterator<Item = Cell> + '_ {
+        self.plan.faults.iter().map(cell_of)
     }
 
     pub(crate) fn rank(&self) -> Rank<'_> {

@@ -1,7 +1,7 @@
 //! Which kind of fault took effect at which step, and how often.
 
-use crate::Cause;
-use scenarios::spec::{Fault, FaultKind};
+use crate::cell_of;
+use scenarios::spec::{Cell, Fault, FaultKind};
 
 const KINDS: usize = FaultKind::ALL.len();
 
@@ -14,27 +14,34 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// How often this cause took effect.
-    pub fn took_effect(&self, cause: Cause) -> u64 {
-        self.counts.get(place(cause)).copied().unwrap_or(0)
+    /// How often this cell took effect.
+    pub fn took_effect(&self, cell: Cell) -> u64 {
+        self.counts.get(place(cell)).copied().unwrap_or(0)
     }
 
-    /// Every cause that took effect, with how often, ordered by kind, then step.
-    pub fn cells(&self) -> Vec<(Cause, u64)> {
-        let mut cells: Vec<(Cause, u64)> = self
-            .counts
+    /// Every cell that took effect, with how often, by step, then kind.
+    pub fn cells(&self) -> Vec<(Cell, u64)> {
+        // The places are in this order already.
+        self.counts
             .iter()
             .enumerate()
             .filter(|(_, count)| **count > 0)
-            .map(|(place, count)| (cause_at(place), *count))
-            .collect();
-        cells.sort_unstable();
+            .map(|(place, count)| (cell_at(place), *count))
+            .collect()
+    }
+
+    /// Those of the given cells that never took effect.
+    pub fn never_reached(&self, cells: &[Cell]) -> Vec<Cell> {
         cells
+            .iter()
+            .copied()
+            .filter(|cell| self.took_effect(*cell) == 0)
+            .collect()
     }
 
     pub(crate) fn add(&mut self, faults: &[Fault]) {
         for fault in faults {
-            let place = place(Cause::of(fault));
+            let place = place(cell_of(fault));
             if place >= self.counts.len() {
                 self.counts.resize(place + 1, 0);
             }
@@ -52,12 +59,12 @@ impl Coverage {
     }
 }
 
-fn place(cause: Cause) -> usize {
-    usize::from(cause.step) * KINDS + cause.kind as usize
+fn place(cell: Cell) -> usize {
+    usize::from(cell.step) * KINDS + cell.kind as usize
 }
 
-fn cause_at(place: usize) -> Cause {
-    Cause {
+fn cell_at(place: usize) -> Cell {
+    Cell {
         kind: FaultKind::ALL[place % KINDS],
         // At most 255: `place` was made from a step number.
         step: (place / KINDS) as u8,

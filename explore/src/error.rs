@@ -1,8 +1,8 @@
 //! Why an exploration cannot be trusted, or could not be run.
 
-use crate::{Cause, ExecuteError};
+use crate::{ExecuteError, cell_of};
 use evidence::TraceHash;
-use scenarios::spec::Plan;
+use scenarios::spec::{Cell, FaultSpec, Plan};
 use thiserror::Error;
 
 /// An exploration that ended without a result; the plan is the reproduction.
@@ -17,6 +17,16 @@ pub enum ExploreError {
         plan: Plan,
         /// What happened.
         source: ExecuteError,
+    },
+    /// A fault that a person described has no site in the execution.
+    #[error("seed {seed}: fault {number} of the plan ({}) waits at a site that the execution does not reach", described(.fault))]
+    NotFound {
+        /// The seed.
+        seed: u64,
+        /// Which fault of the plan, from 1.
+        number: usize,
+        /// As it was described.
+        fault: FaultSpec,
     },
     /// The same seed and plan gave two histories.
     #[error(
@@ -48,7 +58,7 @@ impl ExploreError {
     pub const fn is_irreproducible(&self) -> bool {
         match self {
             ExploreError::Execute { source, .. } => source.is_stale_plan(),
-            ExploreError::NotRepeatable { .. } => true,
+            ExploreError::NotFound { .. } | ExploreError::NotRepeatable { .. } => true,
         }
     }
 
@@ -68,7 +78,14 @@ fn listed(plan: &Plan) -> String {
     let causes: Vec<String> = plan
         .faults
         .iter()
-        .map(|fault| Cause::of(fault).to_string())
+        .map(|fault| cell_of(fault).to_string())
         .collect();
     causes.join(", ")
+}
+
+fn described(fault: &FaultSpec) -> Cell {
+    Cell {
+        step: fault.step,
+        kind: fault.kind,
+    }
 }

@@ -3,8 +3,8 @@
 //! Nothing else of the simulator is visible from here, so that the same exploration can later
 //! drive real servers.
 
-use crate::Cause;
 use crate::Outcome;
+use crate::cell_of;
 use scenarios::spec::{Fault, Plan};
 use thiserror::Error;
 
@@ -36,7 +36,7 @@ where
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ExecuteError {
     /// The execution never came to the site of a fault of its plan.
-    #[error("fault {number} of the plan ({}) waits at a site that the execution does not reach", Cause::of(.fault))]
+    #[error("fault {number} of the plan ({}) waits at a site that the execution does not reach", cell_of(.fault))]
     SiteNotReached {
         /// Which fault of the plan, from 1.
         number: usize,
@@ -44,7 +44,7 @@ pub enum ExecuteError {
         fault: Fault,
     },
     /// The site was reached, and the fault changed no message, no process and no clock.
-    #[error("fault {number} of the plan ({}) did not take effect", Cause::of(.fault))]
+    #[error("fault {number} of the plan ({}) did not take effect", cell_of(.fault))]
     NoEffect {
         /// Which fault of the plan, from 1.
         number: usize,

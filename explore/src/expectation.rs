@@ -1,10 +1,11 @@
 //! What a scenario says is true of it, in the form in which it is checked.
 
+use crate::cell::{parse, read_alike};
 use crate::counterexample::effects_of_worst;
-use crate::{Cause, Level};
+use crate::{Level, cell_of};
 use evidence::{Attribution, Judgement, Layer, Verdict};
 use scenarios::file::{ExpectTable, ExpectedVerdict};
-use scenarios::spec::{Fault, FaultKind, Plan};
+use scenarios::spec::{Cell, Fault, Plan};
 
 /// What is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +28,9 @@ pub struct Failure {
     pub layer: Option<Layer>,
     /// Effects of the worst slot.
     pub effects: Option<u32>,
-    /// Kind and step of each fault, in the order of the plan.
-    pub by: Vec<Cause>,
+    /// Kind and step of its faults, in the order of the plan. Fewer than the plan has: the others
+    /// may be anything.
+    pub by: Vec<Cell>,
     /// The smallest number of faults that does it; `None`: whichever it is.
     pub faults_needed: Option<u8>,
     /// Other failing verdicts that plans of that number of faults may give.
@@ -56,7 +58,7 @@ impl Expectation {
             by: table
                 .by
                 .iter()
-                .map(|text| cause(text))
+                .map(|text| cell(text))
                 .collect::<Result<_, _>>()?,
             faults_needed: table.faults_needed,
             also: table.also.clone(),
@@ -86,16 +88,15 @@ impl Failure {
             && self
                 .effects
                 .is_none_or(|effects| effects == effects_of_worst(judgement))
-            && (self.by.is_empty() || self.is_story_of(faults))
+            && self.is_story_of(faults)
     }
 
+    /// True if all of `by` appears among the faults, in this order.
     fn is_story_of(&self, faults: &[Fault]) -> bool {
-        self.by.len() == faults.len()
-            && self
-                .by
-                .iter()
-                .zip(faults)
-                .all(|(cause, fault)| cause.reads_like(Cause::of(fault)))
+        let mut cells = faults.iter().map(cell_of);
+        self.by
+            .iter()
+            .all(|part| cells.any(|cell| read_alike(*part, cell)))
     }
 
     /// The first failing verdict of a level that the scenario does not speak of.
@@ -117,16 +118,8 @@ impl Failure {
     }
 }
 
-fn cause(text: &str) -> Result<Cause, String> {
-    let known = || {
-        let (kind, step) = text.split_once('@')?;
-        let kind = FaultKind::ALL
-            .into_iter()
-            .find(|known| known.name() == kind)?;
-        let step = scheduler::steps::by_name(step)?.number;
-        Some(Cause { kind, step })
-    };
-    known().ok_or_else(|| {
+fn cell(text: &str) -> Result<Cell, String> {
+    parse(text).ok_or_else(|| {
         format!("`{text}` is not a kind of fault at a step, such as \"crash@guard.enter\"")
     })
 }

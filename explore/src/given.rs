@@ -5,15 +5,47 @@ use crate::counterexample::Rank;
 use crate::execute::perform;
 use crate::fingerprint::PlanBytes;
 use crate::met::judge_plan;
-use crate::{
-    Checked, Control, Execute, ExecuteError, Expectation, ExploreError, Level, Wanted, Width,
-};
-use scenarios::spec::Plan;
+use crate::{Checked, Control, Execute, Expectation, ExploreError, Level, Wanted, Width};
+use scenarios::spec::{FaultSpec, Plan, Site};
 use std::ops::RangeInclusive;
 
 /// Gives the plan under each seed: where a fault is named by its occurrence over all runs, the
-/// site may differ from seed to seed.
-pub type PlanOf<'a> = &'a dyn Fn(u64) -> Result<Plan, ExecuteError>;
+/// site may differ from seed to seed. See [`find_plan`].
+pub type PlanOf<'a> = &'a dyn Fn(u64) -> Result<Plan, ExploreError>;
+
+/// The plan that a person described, under one seed: each fault is looked for among the sites of
+/// an execution with those before it. The plan has them in the order in which they strike.
+///
+/// # Errors
+/// [`ExploreError::NotFound`] for a fault whose site is not reached; the execution's own errors.
+pub fn find_plan(
+    execute: &dyn Execute,
+    seed: u64,
+    faults: &[FaultSpec],
+) -> Result<Plan, ExploreError> {
+    let mut plan = Plan::empty();
+    let mut sites = sites_of(execute, seed, &plan)?;
+    for (place, spec) in faults.iter().enumerate() {
+        let fault = spec
+            .find(sites.iter().copied())
+            .ok_or_else(|| ExploreError::NotFound {
+                seed,
+                number: place + 1,
+                fault: *spec,
+            })?;
+        plan.faults.push(fault);
+        sites = sites_of(execute, seed, &plan)?;
+    }
+    plan.faults
+        .sort_by_key(|fault| sites.iter().position(|site| *site == fault.site));
+    Ok(plan)
+}
+
+fn sites_of(execute: &dyn Execute, seed: u64, plan: &Plan) -> Result<Vec<Site>, ExploreError> {
+    let outcome =
+        perform(execute, seed, plan).map_err(|source| ExploreError::at(seed, plan, source))?;
+    Ok(outcome.sites.iter().map(|reached| reached.site).collect())
+}
 
 /// Runs the empty plan and one given plan under all seeds, and judges: the empty plan must not
 /// fail, and the given one must do what is expected under every seed.
@@ -64,8 +96,7 @@ impl Run<'_> {
                 level.cut = Some(cut);
                 break;
             }
-            let plan =
-                plan_of(seed).map_err(|source| ExploreError::at(seed, &Plan::empty(), source))?;
+            let plan = plan_of(seed)?;
             level.faults = u8::try_from(plan.faults.len()).unwrap_or(u8::MAX);
             self.add(&mut level, seed, &plan, wanted)?;
         }

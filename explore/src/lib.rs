@@ -66,8 +66,8 @@
 //! let checked = check(&question)?;
 //! assert_eq!(checked.met, Met::Yes);
 //! let smallest = checked.counterexample.ok_or("none")?;
-//! let causes: Vec<String> = smallest.causes().map(|cause| cause.to_string()).collect();
-//! assert_eq!(causes, ["lose_request@broker.ack"]);
+//! let cells: Vec<String> = smallest.cells().map(|cell| cell.to_string()).collect();
+//! assert_eq!(cells, ["lose_request@broker.ack"]);
 //!
 //! // With a key where the errand is done, no two faults break it: of 16 seeds each, 1 plan
 //! // without a fault, 6 with one, and 24 with two.
@@ -90,14 +90,14 @@
 //! | `execute` | the trait, and the rule that every fault takes effect |
 //! | `choices` | what may go wrong at a site |
 //! | `tree`, `level` | a level of plans: how it is walked, what is kept of it |
-//! | `counterexample`, `symptom`, `coverage`, `fingerprint`, `cause` | the parts of what is kept |
+//! | `counterexample`, `symptom`, `coverage`, `fingerprint`, `cell` | the parts of what is kept |
 //! | `sample`, `error` | what is executed twice; why a result cannot be trusted |
 //! | `expectation`, `met`, `check`, `given` | what should be true, whether it is, and for one given plan |
 //! | `shrink`, `random`, `draw` | less of a plan; plans by chance |
 //! | `control` | progress, time budget, Ctrl-C |
 //! | [`toy`] | a pipeline small enough to count by hand |
 
-mod cause;
+mod cell;
 mod check;
 mod choices;
 mod control;
@@ -118,7 +118,7 @@ mod symptom;
 pub mod toy;
 mod tree;
 
-pub use cause::Cause;
+pub use cell::cell_of;
 pub use check::{
     Bound, Check, Checked, DEFAULT_BOUNDS, Explored, NextLevel, SHOWN_AT_MOST, SpaceExplored, check,
 };
@@ -131,7 +131,7 @@ pub use error::ExploreError;
 pub use execute::{Execute, ExecuteError, perform};
 pub use expectation::{Expectation, Failure};
 pub use fingerprint::Digest;
-pub use given::{PlanOf, check_plan};
+pub use given::{PlanOf, check_plan, find_plan};
 pub use level::Level;
 pub use met::{Doubt, Met, Unmet};
 pub use random::{Random, RandomPlan, RandomReport, random_plan};

@@ -1,9 +1,9 @@
 //! What failed how: a count per verdict, layer, number of effects and causes.
 
 use crate::counterexample::effects_of_worst;
-use crate::{Cause, Counterexample};
+use crate::{Counterexample, cell_of};
 use evidence::{Attribution, Judgement, Layer, Verdict};
-use scenarios::spec::Fault;
+use scenarios::spec::{Cell, Fault};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub struct Symptom {
     /// Effects of the worst slot.
     pub effects: u32,
     /// Kind and step of the faults, sorted.
-    pub by: SmallVec<[Cause; 3]>,
+    pub by: SmallVec<[Cell; 3]>,
 }
 
 impl Symptom {
@@ -29,7 +29,7 @@ impl Symptom {
             Some(Attribution::Undecided { missing }) => (None, Some(missing)),
             None => (None, None),
         };
-        let mut by: SmallVec<[Cause; 3]> = faults.iter().map(Cause::of).collect();
+        let mut by: SmallVec<[Cell; 3]> = faults.iter().map(cell_of).collect();
         by.sort_unstable();
         Symptom {
             verdict: judgement.verdict,
@@ -123,5 +123,64 @@ impl Symptoms {
             self.seen.pop_last();
             self.left_out = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use evidence::{SlotVerdict, TraceHash};
+    use scenarios::spec::Plan;
+
+    fn judgement(effects: u32) -> Judgement {
+        Judgement {
+            verdict: Verdict::Duplicate,
+            failure: true,
+            layer: None,
+            slots: vec![SlotVerdict {
+                slot: crate::toy::ERRAND,
+                verdict: Verdict::Duplicate,
+                effects,
+            }],
+        }
+    }
+
+    fn seen_in(order: impl Iterator<Item = u32>) -> Symptoms {
+        let mut symptoms = Symptoms::default();
+        for effects in order {
+            let judgement = judgement(effects);
+            let example = || Counterexample {
+                seed: 1,
+                plan: Plan::empty(),
+                judgement: judgement.clone(),
+                trace_hash: TraceHash(0),
+                places: SmallVec::new(),
+            };
+            symptoms.add(&judgement, &[], |_| false, example);
+        }
+        symptoms
+    }
+
+    #[test]
+    fn too_many_symptoms_leave_out_the_same_ones_whoever_saw_them_first() {
+        let most = Symptoms::MOST as u32;
+        let forwards = seen_in((0..2 * most).chain(0..2 * most));
+        let backwards = seen_in((0..2 * most).rev().chain((0..2 * most).rev()));
+        let mut merged = seen_in(0..2 * most);
+        merged.merge(seen_in((0..2 * most).rev()));
+        assert_eq!(forwards, backwards);
+        assert_eq!(forwards, merged);
+        assert!(forwards.left_out());
+        assert_eq!(forwards.iter().count(), Symptoms::MOST);
+        assert!(
+            forwards
+                .iter()
+                .all(|(symptom, seen)| symptom.effects < most && seen.count == 2)
+        );
+    }
+
+    #[test]
+    fn symptoms_that_fit_leave_nothing_out() {
+        assert!(!seen_in(0..Symptoms::MOST as u32).left_out());
     }
 }

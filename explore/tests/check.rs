@@ -6,10 +6,10 @@ use runkey_explore::toy::Courier;
 use runkey_explore::{
     Bound, Check, Checked, Choice, Choices, Control, Cut, DEFAULT_BOUNDS, Doubt, Execute,
     ExecuteError, Expectation, Failure, Met, NextLevel, Outcome, SpaceExplored, Unmet, check,
-    check_plan,
+    check_plan, find_plan,
 };
 use scenarios::file::{ExpectTable, ExpectedVerdict};
-use scenarios::spec::{FaultKind, Phase, Plan, Space};
+use scenarios::spec::{Cell, FaultKind, FaultSpec, Phase, Plan, Space};
 use std::ops::RangeInclusive;
 
 const UNPROTECTED: Courier = Courier {
@@ -111,8 +111,8 @@ fn a_failure_that_appears_as_stated_is_met_and_the_first_matching_plan_is_shown(
     );
     let shown = checked.counterexample.clone().unwrap();
     // The canonically first failing plan loses the reply of perform; it is not of layer delivery.
-    let causes: Vec<String> = shown.causes().map(|cause| cause.to_string()).collect();
-    assert_eq!(causes, ["lose_request@broker.ack"]);
+    let cells: Vec<String> = shown.cells().map(|cell| cell.to_string()).collect();
+    assert_eq!(cells, ["lose_request@broker.ack"]);
     assert_eq!((shown.seed, shown.effects()), (1, 2));
     assert_eq!(checked.verdict(), Some(Verdict::Duplicate));
     assert_eq!(checked.next, None);
@@ -144,7 +144,7 @@ fn rule_a_fails_if_no_plan_gives_verdict_layer_effects_or_story() {
             ..duplicate()
         },
         Failure {
-            by: vec![runkey_explore::Cause {
+            by: vec![Cell {
                 kind: FaultKind::LoseReply,
                 step: 22,
             }],
@@ -153,7 +153,7 @@ fn rule_a_fails_if_no_plan_gives_verdict_layer_effects_or_story() {
     ] {
         assert_eq!(met(&UNPROTECTED, wrong.clone()), nothing, "{wrong:?}");
     }
-    let story = vec![runkey_explore::Cause {
+    let story = vec![Cell {
         kind: FaultKind::LoseRequest,
         step: 22,
     }];
@@ -528,6 +528,74 @@ fn a_given_plan_must_do_what_is_expected_under_every_seed() {
 }
 
 #[test]
+fn a_story_may_leave_faults_out_but_not_change_their_order() {
+    let by = |cells: &[(FaultKind, u8)]| Failure {
+        by: cells
+            .iter()
+            .map(|(kind, step)| Cell {
+                step: *step,
+                kind: *kind,
+            })
+            .collect(),
+        ..breaks(Verdict::Lost, 2)
+    };
+    // Lost only by a late request, then a lost reply of the same try.
+    let late_then_lost = telling(|_, plan| match plan.faults.as_slice() {
+        [first, second]
+            if (first.kind, second.kind) == (FaultKind::Delay, FaultKind::LoseReply) =>
+        {
+            Verdict::Lost
+        }
+        _ => Verdict::ExactlyOnce,
+    });
+    let late = (FaultKind::Delay, 20);
+    let lost = (FaultKind::LoseReply, 20);
+    for met_by in [vec![], vec![late], vec![lost], vec![late, lost]] {
+        assert_eq!(met(&late_then_lost, by(&met_by)), Met::Yes, "{met_by:?}");
+    }
+    for not_met_by in [vec![lost, late], vec![late, late], vec![late, lost, lost]] {
+        let met = met(&late_then_lost, by(&not_met_by));
+        assert_eq!(met, Met::No(Unmet::NothingMatches { faults: Some(2) }));
+    }
+}
+
+#[test]
+fn a_described_plan_is_found_fault_by_fault_and_stands_in_the_order_of_striking() {
+    let spec = |occurrence, kind, phase| FaultSpec {
+        instance: None,
+        step: 20,
+        run: None,
+        occurrence,
+        phase,
+        kind,
+        magnitude_ms: 0,
+    };
+    // The second try exists only because the first is lost; described first, it is not there.
+    let second = spec(2, FaultKind::LoseReply, Phase::Done);
+    let first = spec(1, FaultKind::LoseReply, Phase::Done);
+    let plan = find_plan(&UNPROTECTED, 1, &[first, second]).unwrap();
+    let tries: Vec<u16> = plan.faults.iter().map(|fault| fault.site.n).collect();
+    assert_eq!(tries, [1, 2]);
+    let error = find_plan(&UNPROTECTED, 1, &[second, first]).unwrap_err();
+    assert!(error.is_irreproducible());
+    assert_eq!(
+        error.to_string(),
+        "seed 1: fault 1 of the plan (lose_reply@downstream.perform) waits at a site that the \
+         execution does not reach"
+    );
+    // Described backwards where both sites are there from the start.
+    let late = spec(1, FaultKind::Delay, Phase::Request);
+    let plan = find_plan(&UNPROTECTED, 1, &[first, late]).unwrap();
+    let kinds: Vec<FaultKind> = plan.faults.iter().map(|fault| fault.kind).collect();
+    assert_eq!(kinds, [FaultKind::Delay, FaultKind::LoseReply]);
+    let expectation = Expectation::Breaks(breaks(Verdict::Duplicate, 2));
+    assert_eq!(
+        given(|_| plan.clone(), &expectation, &UNPROTECTED),
+        Met::Yes
+    );
+}
+
+#[test]
 fn expectations_are_read_from_the_scenario() {
     let table = ExpectTable {
         verdict: ExpectedVerdict::Is(Verdict::Lost),
@@ -541,7 +609,7 @@ fn expectations_are_read_from_the_scenario() {
     let Expectation::Breaks(failure) = Expectation::of(&table).unwrap() else {
         panic!("{table:?}");
     };
-    let by: Vec<String> = failure.by.iter().map(|cause| cause.to_string()).collect();
+    let by: Vec<String> = failure.by.iter().map(|cell| cell.to_string()).collect();
     assert_eq!(by, table.by);
     assert_eq!(Expectation::of(&ExpectTable::default()), Ok(holds(None)));
     for wrong in ["crash", "crash@nowhere", "sneeze@broker.ack", ""] {

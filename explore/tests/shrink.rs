@@ -5,7 +5,7 @@ use evidence::Verdict;
 use proptest::prelude::*;
 use runkey_explore::toy::Courier;
 use runkey_explore::{
-    BY_STRENGTH, Choice, Choices, Draw, Execute, ExploreError, Outcome, Table, perform,
+    BY_STRENGTH, Choice, Choices, Draw, Execute, ExploreError, Outcome, Table, cell_of, perform,
     random_plan, shrink,
 };
 use scenarios::spec::{Fault, FaultKind, Phase, Plan};
@@ -44,14 +44,14 @@ fn faults_that_do_not_matter_are_dropped() {
     assert_eq!(before.judgement.verdict, Verdict::Duplicate);
     let shrunk = shrink(&UNPROTECTED, &UNPROTECTED, 1, &noisy).unwrap();
     // The first lost perform cannot be spared: without it, the ack of try 2 is not reached.
-    let causes: Vec<String> = shrunk
+    let cells: Vec<String> = shrunk
         .plan
         .faults
         .iter()
-        .map(|fault| runkey_explore::Cause::of(fault).to_string())
+        .map(|fault| cell_of(fault).to_string())
         .collect();
     assert_eq!(
-        causes,
+        cells,
         ["lose_request@downstream.perform", "lose_request@broker.ack"]
     );
     assert_eq!(shrunk.outcome.judgement.layer, before.judgement.layer);

@@ -8,8 +8,8 @@ use runkey_explore::{
     Choices, Control, Coverage, Cut, Execute, ExecuteError, ExploreError, Level, Outcome, Question,
     Table, Tree, Wanted, perform,
 };
-use scenarios::spec::{Fault, FaultKind, Phase, Plan};
-use std::cell::Cell;
+use scenarios::spec::{Cell, Fault, FaultKind, Phase, Plan};
+
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Mutex;
@@ -224,19 +224,32 @@ fn symptoms_and_coverage_count_what_happened() {
         cells,
         [
             "lose_request@downstream.perform 2",
-            "lose_request@broker.ack 2",
             "lose_reply@downstream.perform 2",
-            "lose_reply@broker.ack 2",
             "delay@downstream.perform 4",
+            "lose_request@broker.ack 2",
+            "lose_reply@broker.ack 2",
         ]
     );
+}
+
+#[test]
+fn cells_that_no_plan_reached_are_told() {
+    let space = Table::of(&[&UNPROTECTED]);
+    let level = level(&UNPROTECTED, &space, 1..=1, 1).unwrap();
+    let cell = |step, kind| Cell { step, kind };
+    let asked = [
+        cell(20, FaultKind::LoseReply),
+        cell(20, FaultKind::Crash),
+        cell(200, FaultKind::LoseReply),
+    ];
+    assert_eq!(level.coverage.never_reached(&asked), asked[1..]);
 }
 
 fn cells(coverage: &Coverage) -> Vec<String> {
     coverage
         .cells()
         .iter()
-        .map(|(cause, count)| format!("{cause} {count}"))
+        .map(|(cell, count)| format!("{cell} {count}"))
         .collect()
 }
 
@@ -339,11 +352,11 @@ fn an_execution_that_does_not_repeat_is_caught_and_its_plan_named() {
 fn what_an_execution_leaves_behind_on_its_thread_is_caught() {
     let space = Table::of(&[&UNPROTECTED]);
     thread_local! {
-        static LEFT_BEHIND: Cell<u64> = const { Cell::new(0) };
+        static LEFT_BEHIND: AtomicU64 = const { AtomicU64::new(0) };
     }
     let leaky = |seed: u64, plan: &Plan| {
         let mut outcome = UNPROTECTED.execute(seed, plan)?;
-        outcome.trace_hash.0 ^= LEFT_BEHIND.replace(1);
+        outcome.trace_hash.0 ^= LEFT_BEHIND.with(|left| left.swap(1, Ordering::Relaxed));
         Ok(outcome)
     };
     let error = on_threads(1, || level(&leaky, &space, 1..=1, 3)).unwrap_err();
@@ -420,7 +433,7 @@ proptest! {
     ) {
         let space = Table::of(&[&UNPROTECTED]);
         let fails = |judgement: &mut Judgement, trace: u64| {
-            judgement.failure = (trace ^ pattern) % modulus == 0;
+            judgement.failure = (trace ^ pattern).is_multiple_of(modulus);
             judgement.verdict =
                 if judgement.failure { Verdict::Stuck } else { Verdict::ExactlyOnce };
         };
