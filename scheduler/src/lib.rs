@@ -9,6 +9,7 @@ pub mod guards;
 pub mod handler;
 mod identity;
 mod instance;
+pub mod memory;
 mod permits;
 pub mod ports;
 mod race;

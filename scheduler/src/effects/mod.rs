@@ -18,9 +18,10 @@ pub use none::NoneConfig;
 pub use quarantine::QuarantineConfig;
 pub use transactional::TransactionalConfig;
 
-use crate::Span;
+use crate::dispatch::failed;
 use crate::guards::{Guard, Permit, Visit};
-use crate::ports::{Fut, Ports};
+use crate::ports::{At, CallError, Fut, Ports, Reply, Request};
+use crate::{Span, steps};
 use evidence::Ids;
 
 /// One effect to be made by one attempt.
@@ -64,4 +65,52 @@ pub enum EffectError {
 pub trait Protection: Send + Sync {
     /// Makes the effect (or finds it made).
     fn perform<'a>(&'a self, effect: Effect<'a>) -> Fut<'a, Result<(), EffectError>>;
+}
+
+/// Calls the downstream and says what its answer means.
+async fn call(effect: Effect<'_>, request: Request) -> Result<(), EffectError> {
+    let at = At::new(&steps::DOWNSTREAM_PERFORM, effect.ids);
+    let downstream = &effect.ports.downstream;
+    match downstream.perform(at, request, effect.timeout).await {
+        Ok(Reply::Performed | Reply::Repeated) => Ok(()),
+        Ok(Reply::InProgress) => Err(EffectError::InProgress),
+        Ok(Reply::Stale) => Err(EffectError::Superseded),
+        Err(error) => Err(call_failed(effect.ports, at, error)),
+    }
+}
+
+/// Tells the journal of a call without an answer, and what it means.
+fn call_failed(ports: &Ports, at: At<'_>, error: CallError) -> EffectError {
+    ports.journal.record(at, failed(error));
+    match error {
+        CallError::Refused => EffectError::Refused,
+        CallError::TimedOut | CallError::Disconnected => EffectError::Unknown,
+    }
+}
+
+#[cfg(test)]
+use crate::memory::bench::Bench;
+
+/// Makes the effect under the first permit of a visit.
+#[cfg(test)]
+fn perform(bench: &Bench, config: &ProtectionConfig, token: u64) -> Result<(), EffectError> {
+    perform_as(bench, config, &Permit::first(token))
+}
+
+/// Makes the effect under this permit of a guard that keeps no record.
+#[cfg(test)]
+fn perform_as(
+    bench: &Bench,
+    config: &ProtectionConfig,
+    permit: &Permit,
+) -> Result<(), EffectError> {
+    let guard = bench.guard(&crate::guards::GuardConfig::default());
+    crate::memory::block_on(config.build().perform(Effect {
+        ports: bench.ports(),
+        ids: &bench.ids,
+        visit: bench.visit(permit.token),
+        permit,
+        guard: &*guard,
+        timeout: Span::secs(3),
+    }))
 }

@@ -170,7 +170,7 @@ mod tests {
             Ok(GuardConfig::LockRow(LockRowConfig {
                 max_hold: Span::secs(40),
                 min_hold: Span::ZERO,
-                clock: TimeSource::Statement,
+                clock: TimeSource::Node,
                 release: Release::OwnerChecked,
                 busy: None,
             }))

@@ -10,6 +10,7 @@ mod knobs;
 mod lock_row;
 mod none;
 mod process_mutex;
+mod record;
 mod redis_lock;
 mod state_machine;
 

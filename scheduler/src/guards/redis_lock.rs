@@ -1,8 +1,21 @@
-//! stub
+//! `redis_lock`: a key with an owner and a time to live in a lock service.
+//!
+//! **Promises** that two attempts of a key do not run at once, as long as the holder renews in time.
+//! **Breaks** after the release (a lock keeps no record: a redelivered run enters again); where the
+//! TTL ends before the work (no renewal, or a pause longer than the TTL); with a blind release, that
+//! of a late holder frees the lock of the next; with a two-step acquire, a crash between the steps
+//! leaves a lock without end; where the lock service forgets it.
+//! **Source**: S0.10, S1.12, S2.5.
 
-use super::{BusyPolicy, Guard, GuardContext, OnLost, Release};
+use super::record::tell;
+use super::{
+    BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Release, Settle, Visit,
+};
+use crate::dispatch::failed;
+use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;
-use crate::{Span, Switchable};
+use crate::{Span, Switchable, steps};
+use evidence::What;
 use serde::{Deserialize, Serialize};
 
 /// `kind = "redis_lock"`.
@@ -59,7 +72,233 @@ impl RedisLockConfig {
         }
     }
 
-    pub(super) fn build(&self, _: &GuardContext) -> Box<dyn Guard> {
-        super::none::NoneConfig::default().build()
+    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+        Box::new(RedisLock {
+            ports: context.instance.ports.clone(),
+            config: self.clone(),
+        })
+    }
+}
+
+struct RedisLock {
+    ports: Ports,
+    config: RedisLockConfig,
+}
+
+impl RedisLock {
+    async fn acquire(&self, visit: &Visit<'_>) -> Result<bool, CallError> {
+        let locks = &self.ports.locks;
+        let (token, ttl) = (Token(visit.token), self.config.ttl);
+        match self.config.acquire {
+            Acquire::SetNxPx => {
+                let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
+                locks.set_if_absent(at, visit.key, token, Some(ttl)).await
+            }
+            Acquire::TwoStep => {
+                let at = At::new(&steps::LOCK_ACQUIRE_SET, visit.ids);
+                if !locks.set_if_absent(at, visit.key, token, None).await? {
+                    return Ok(false);
+                }
+                let at = At::new(&steps::LOCK_ACQUIRE_EXPIRE, visit.ids);
+                locks.expire(at, visit.key, None, ttl).await?;
+                Ok(true)
+            }
+        }
+    }
+
+    /// Ends when the lock is somebody else's, or must be taken for it.
+    async fn renew(&self, visit: Visit<'_>, every: Span) {
+        let (runtime, step) = (&self.ports.runtime, &steps::LOCK_RENEW);
+        let at = At::new(step, visit.ids);
+        let owner = Some(Token(visit.token));
+        let mut ends = runtime.monotonic().plus(self.config.ttl);
+        loop {
+            runtime.sleep(every).await;
+            let asked = runtime.monotonic();
+            match self
+                .ports
+                .locks
+                .expire(at, visit.key, owner, self.config.ttl)
+                .await
+            {
+                Ok(true) => ends = asked.plus(self.config.ttl),
+                Ok(false) => break,
+                Err(error) => {
+                    tell(&self.ports, step, visit.ids, failed(error));
+                    if runtime.monotonic() >= ends {
+                        break;
+                    }
+                }
+            }
+        }
+        tell(&self.ports, step, visit.ids, What::OwnershipLost);
+    }
+}
+
+impl Guard for RedisLock {
+    fn enter<'a>(&'a self, visit: Visit<'a>) -> Fut<'a, Result<Entry, CallError>> {
+        Box::pin(async move {
+            if self.acquire(&visit).await? {
+                return Ok(Entry::Run(Permit::first(visit.token)));
+            }
+            tell(&self.ports, &steps::LOCK_ACQUIRE, visit.ids, What::Busy);
+            Ok(Entry::Busy { retry_in: None })
+        })
+    }
+
+    fn hold<'a>(&'a self, visit: Visit<'a>, _: &'a Permit) -> Option<Fut<'a, ()>> {
+        let every = self.config.renewal()?;
+        Some(Box::pin(self.renew(visit, every)))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        visit: Visit<'a>,
+        _: &'a Permit,
+        outcome: Outcome,
+    ) -> Fut<'a, Result<Settle, CallError>> {
+        Box::pin(async move {
+            let owner = match self.config.release {
+                Release::OwnerChecked => Some(Token(visit.token)),
+                Release::Blind => None,
+                Release::Off => return Ok(outcome.settle_without_record()),
+            };
+            let step = &steps::LOCK_RELEASE;
+            let at = At::new(step, visit.ids);
+            // A release that fails leaves the lock to its TTL.
+            if let Err(error) = self.ports.locks.delete(at, visit.key, owner).await {
+                tell(&self.ports, step, visit.ids, failed(error));
+            }
+            Ok(outcome.settle_without_record())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::super::GuardConfig;
+    use super::*;
+    use crate::memory::bench::Bench;
+
+    fn guard(bench: &Bench, config: RedisLockConfig) -> Box<dyn Guard> {
+        bench.guard(&GuardConfig::RedisLock(config))
+    }
+
+    const BUSY: Entry = Entry::Busy { retry_in: None };
+
+    #[test]
+    fn while_it_is_held_nobody_else_enters_and_after_the_release_everybody_may() {
+        for acquire in [Acquire::SetNxPx, Acquire::TwoStep] {
+            let bench = Bench::new();
+            let guard = guard(
+                &bench,
+                RedisLockConfig {
+                    acquire,
+                    ..RedisLockConfig::default()
+                },
+            );
+            let permit = bench.run(&*guard, 1);
+            assert_eq!(bench.enter(&*guard, 2), BUSY);
+            let settle = bench.finish(&*guard, 1, &permit, Outcome::Succeeded);
+            assert_eq!(settle, Settle::Ack);
+            bench.run(&*guard, 3);
+        }
+    }
+
+    #[test]
+    fn without_renewal_the_lock_ends_with_its_ttl() {
+        let bench = Bench::new();
+        let guard = guard(
+            &bench,
+            RedisLockConfig {
+                renew_every: Some(Switchable(None)),
+                ..RedisLockConfig::default()
+            },
+        );
+        let permit = bench.run(&*guard, 1);
+        assert!(bench.hold(&*guard, 1, &permit).is_none());
+        bench.pass(Span::millis(19_999));
+        assert_eq!(bench.enter(&*guard, 2), BUSY);
+        bench.pass(Span::millis(1));
+        bench.run(&*guard, 2);
+    }
+
+    #[test]
+    fn a_crash_between_the_two_steps_leaves_a_lock_without_end() {
+        let bench = Bench::new();
+        let guard = guard(
+            &bench,
+            RedisLockConfig {
+                acquire: Acquire::TwoStep,
+                ..RedisLockConfig::default()
+            },
+        );
+        bench.locks.refuse_after(1);
+        assert_eq!(bench.try_enter(&*guard, 1), Err(CallError::Refused));
+        bench.pass(Span::secs(1_000_000));
+        assert_eq!(bench.enter(&*guard, 2), BUSY);
+    }
+
+    #[test]
+    fn only_a_blind_release_frees_the_lock_of_the_next_owner() {
+        for (release, next) in [(Release::OwnerChecked, true), (Release::Blind, false)] {
+            let bench = Bench::new();
+            let guard = guard(
+                &bench,
+                RedisLockConfig {
+                    release,
+                    ..RedisLockConfig::default()
+                },
+            );
+            let late = bench.run(&*guard, 1);
+            bench.pass(Span::secs(20));
+            bench.run(&*guard, 2);
+            bench.finish(&*guard, 1, &late, Outcome::Succeeded);
+            let held = bench.enter(&*guard, 3) == BUSY;
+            assert_eq!(held, next, "{release:?}");
+        }
+    }
+
+    #[test]
+    fn renewal_keeps_the_lock_for_as_long_as_it_goes_on() {
+        let bench = Bench::new();
+        let guard = guard(&bench, RedisLockConfig::default());
+        let permit = bench.run(&*guard, 1);
+        let mut hold = bench.hold(&*guard, 1, &permit).unwrap();
+        for _ in 0..20 {
+            assert!(!bench.advance(&mut hold, Span::millis(6_666)));
+            assert_eq!(bench.enter(&*guard, 2), BUSY);
+        }
+    }
+
+    #[test]
+    fn a_lock_that_is_somebody_elses_is_lost() {
+        let bench = Bench::new();
+        let guard = guard(&bench, RedisLockConfig::default());
+        let permit = bench.run(&*guard, 1);
+        let mut hold = bench.hold(&*guard, 1, &permit).unwrap();
+        assert!(!bench.advance(&mut hold, Span::ZERO));
+        bench.pass(Span::secs(20));
+        bench.run(&*guard, 2);
+        assert!(bench.advance(&mut hold, Span::ZERO));
+        assert_eq!(bench.told(), [What::OwnershipLost]);
+    }
+
+    #[test]
+    fn a_lock_that_cannot_be_renewed_for_its_ttl_counts_as_lost() {
+        let bench = Bench::new();
+        let guard = guard(&bench, RedisLockConfig::default());
+        let permit = bench.run(&*guard, 1);
+        let mut hold = bench.hold(&*guard, 1, &permit).unwrap();
+        bench.locks.refuse_after(0);
+        assert!(!bench.advance(&mut hold, Span::millis(6_666)));
+        bench.locks.refuse_after(0);
+        assert!(!bench.advance(&mut hold, Span::millis(6_666)));
+        bench.locks.refuse_after(0);
+        assert!(!bench.advance(&mut hold, Span::millis(6_666)));
+        bench.locks.refuse_after(0);
+        assert!(bench.advance(&mut hold, Span::millis(6_666)));
+        assert_eq!(bench.told().last(), Some(&What::OwnershipLost));
     }
 }

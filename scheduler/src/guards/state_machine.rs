@@ -1,9 +1,38 @@
-//! stub
+//! `state_machine`: a record per run, with an owner, a lease, and a count of attempts.
+//!
+//! ```text
+//! CREATED -> QUEUED -> RUNNING (attempt, owner, lease) -> SUCCEEDED
+//!                         |  ^                         -> DEAD     no attempt is left
+//!          lease is over  |  |  backoff is over        -> UNKNOWN  left to a person
+//!                         v  |
+//!                      RUNNING, next attempt  <-  FAILED
+//! ```
+//!
+//! **Promises** that a run that has been recorded as done is not run again, that two attempts run at
+//! once only where a lease has ended, that a run whose owner has died is taken over, and that only
+//! the current attempt records how the run ended.
+//! **Breaks** between the effect and the record: whoever dies there, or never hears from the
+//! downstream, is followed by another attempt. A lease that ends while its owner lives lets a second
+//! attempt in beside the first. Both are for the downstream to make harmless.
+//! **Source**: S0.16; DESIGN section 3, "Execution record".
 
-use super::{Guard, GuardContext, OnLost, TimeSource};
+use super::record::{self, Change, Record, tell};
+use super::{
+    Entry, Guard, GuardContext, OnLost, Outcome, Permit, Retries, Settle, TimeSource, Visit,
+    state_number,
+};
+use crate::dispatch::failed;
+use crate::ports::{
+    Answer, Answers, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements,
+    Test, Value,
+};
 use crate::span::positive;
-use crate::{Span, Switchable};
+use crate::tables::{RUNS, runs};
+use crate::{Span, Switchable, steps};
+use evidence::RecordState::{Dead, Failed, Queued, Running, Succeeded, Unknown};
+use evidence::{Ids, RecordState, What};
 use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
 
 /// `kind = "state_machine"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,7 +67,327 @@ impl Default for StateMachineConfig {
 }
 
 impl StateMachineConfig {
-    pub(super) fn build(&self, _: &GuardContext) -> Box<dyn Guard> {
-        super::none::NoneConfig::default().build()
+    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+        Box::new(StateMachine {
+            ports: context.instance.ports.clone(),
+            max_attempts: context.max_attempts.max(1),
+            config: self.clone(),
+        })
     }
 }
+
+struct StateMachine {
+    ports: Ports,
+    max_attempts: u32,
+    config: StateMachineConfig,
+}
+
+/// "Its state is this one."
+fn is(state: RecordState) -> Test {
+    Test::Is(runs::STATE, state_number(state))
+}
+
+/// "It has not ended": CREATED, QUEUED or RUNNING.
+fn not_ended() -> Test {
+    Test::AtMost(runs::STATE, Expr::from(state_number(Running)))
+}
+
+/// "This visit owns it."
+fn owned_by(token: u64) -> Test {
+    Test::Is(runs::OWNER, token as i64)
+}
+
+impl StateMachine {
+    fn now(&self, plus: Span) -> Expr {
+        self.config.clock.now(&*self.ports.clock, plus.as_i64())
+    }
+
+    fn over(&self) -> Test {
+        Test::AtMost(runs::UNTIL, self.now(Span::ZERO))
+    }
+
+    /// Four statements in one transaction: make the record; or start the next attempt of a run that
+    /// waits for one; or take over a run whose lease is over; then read what it is now.
+    ///
+    /// What is read says whether this visit owns the run, also where an earlier try of the same
+    /// visit got it and never heard so.
+    fn claim(&self, visit: &Visit<'_>) -> Statements {
+        let (now, lease_ends) = (self.over(), self.now(self.config.lease));
+        let not_last = Test::AtMost(runs::ATTEMPT, Expr::from(i64::from(self.max_attempts) - 1));
+        let own = |when: Condition| {
+            let next_attempt: Change = smallvec![
+                record::state(Running),
+                (runs::ATTEMPT, Expr::Plus(runs::ATTEMPT, 1)),
+                (runs::OWNER, Expr::from(visit.token as i64)),
+                (runs::UNTIL, lease_ends.clone()),
+            ];
+            record::update(visit.key, when, next_attempt)
+        };
+        let queued = Test::AtMost(runs::STATE, Expr::from(state_number(Queued)));
+        let waiting = Condition::all([queued, not_last.clone()]).or_all([
+            is(Failed),
+            now.clone(),
+            not_last.clone(),
+        ]);
+        let abandoned = Condition::all([is(Running), now, not_last]);
+        smallvec![
+            record::insert(visit, Running, lease_ends.clone(), OnConflict::Ignore),
+            own(waiting),
+            own(abandoned),
+            record::select(visit.key),
+        ]
+    }
+
+    async fn enter(&self, visit: Visit<'_>) -> Result<Entry, CallError> {
+        let step = &steps::GUARD_ENTER;
+        let at = At::new(step, visit.ids);
+        let answers = self.ports.database.execute(at, self.claim(&visit)).await?;
+        let Some(record) = Record::of(&answers) else {
+            // Purged between two statements: the next try makes it anew.
+            return Ok(self.busy(&visit, self.config.lease));
+        };
+        match record.state {
+            Some(Running) if record.owner == visit.token => {
+                let taken_over = answers.get(2).is_some_and(Answer::changed);
+                Ok(Entry::Run(self.permit(&visit, record.attempt, taken_over)))
+            }
+            Some(Succeeded) => {
+                tell(&self.ports, step, visit.ids, What::SkippedDone);
+                Ok(Entry::Done)
+            }
+            Some(Dead | Unknown) => {
+                tell(&self.ports, step, visit.ids, What::GaveUp);
+                Ok(Entry::GivenUp)
+            }
+            _ if record.attempt >= self.max_attempts => self.give_up(&visit, record).await,
+            _ => Ok(self.busy(&visit, self.rest(record))),
+        }
+    }
+
+    fn permit(&self, visit: &Visit<'_>, attempt: u32, taken_over: bool) -> Permit {
+        let step = &steps::GUARD_ENTER;
+        let ids = Ids {
+            attempt,
+            ..visit.ids.clone()
+        };
+        if taken_over {
+            tell(&self.ports, step, &ids, What::TakenOver);
+        }
+        tell(&self.ports, step, &ids, What::Recorded(Running));
+        Permit {
+            attempt,
+            token: visit.token,
+            fence: Some(u64::from(attempt)),
+            repeats: attempt > 1,
+            taken_over,
+        }
+    }
+
+    fn busy(&self, visit: &Visit<'_>, rest: Span) -> Entry {
+        tell(&self.ports, &steps::GUARD_ENTER, visit.ids, What::Busy);
+        Entry::Busy {
+            retry_in: Some(Span::millis(rest.ms() + 1)),
+        }
+    }
+
+    /// How long a lease or a backoff may still last. The database's clock cannot be read from here,
+    /// so that a whole lease is waited where it is the one that counts.
+    fn rest(&self, record: Record) -> Span {
+        match self.config.clock {
+            TimeSource::Node => {
+                let rest = record.until.saturating_sub(self.ports.clock.now().0);
+                Span::millis(u64::try_from(rest).unwrap_or(0))
+            }
+            TimeSource::Statement | TimeSource::Transaction => self.config.lease,
+        }
+    }
+
+    /// The last attempt was begun by somebody else: DEAD, unless it may still be at work.
+    async fn give_up(&self, visit: &Visit<'_>, record: Record) -> Result<Entry, CallError> {
+        let step = &steps::GUARD_FINISH;
+        let last = Test::Is(runs::ATTEMPT, i64::from(record.attempt));
+        let queued = Test::AtMost(runs::STATE, Expr::from(state_number(Queued)));
+        // The owner stays, so that its late success is still recorded.
+        let dead = record::update(
+            visit.key,
+            Condition::all([queued, last.clone()])
+                .or_all([is(Failed), self.over(), last.clone()])
+                .or_all([is(Running), self.over(), last]),
+            smallvec![record::state(Dead), no_lease()],
+        );
+        let at = At::new(step, visit.ids);
+        let answers = self.ports.database.execute(at, smallvec![dead]).await?;
+        if !answers.last().is_some_and(Answer::changed) {
+            return Ok(self.busy(visit, self.rest(record)));
+        }
+        tell(&self.ports, step, visit.ids, What::Recorded(Dead));
+        tell(&self.ports, &steps::GUARD_ENTER, visit.ids, What::GaveUp);
+        Ok(Entry::GivenUp)
+    }
+
+    /// Ends when the lease is somebody else's, or must be taken for it.
+    async fn heartbeat(&self, visit: Visit<'_>, every: Span) {
+        let (runtime, step) = (&self.ports.runtime, &steps::GUARD_HEARTBEAT);
+        let at = At::new(step, visit.ids);
+        let mut ends = runtime.monotonic().plus(self.config.lease);
+        loop {
+            runtime.sleep(every).await;
+            let asked = runtime.monotonic();
+            let extend = record::update(
+                visit.key,
+                Condition::all([owned_by(visit.token), is(Running)]),
+                smallvec![(runs::UNTIL, self.now(self.config.lease))],
+            );
+            match self.ports.database.execute(at, smallvec![extend]).await {
+                Ok(answers) if answers.last().is_some_and(Answer::changed) => {
+                    ends = asked.plus(self.config.lease);
+                }
+                Ok(_) => break,
+                Err(error) => {
+                    tell(&self.ports, step, visit.ids, failed(error));
+                    if runtime.monotonic() >= ends {
+                        break;
+                    }
+                }
+            }
+        }
+        tell(&self.ports, step, visit.ids, What::OwnershipLost);
+    }
+
+    /// What is written of an outcome, and what becomes of the message once it is written.
+    fn ending(&self, permit: &Permit, outcome: Outcome) -> Option<Ending> {
+        let ending = |state, until, settle| Ending {
+            state,
+            until,
+            attempt: permit.attempt,
+            settle,
+        };
+        Some(match outcome {
+            Outcome::Succeeded => ending(Succeeded, Expr::Value(Value::Null), Settle::Ack),
+            Outcome::Quarantined => ending(Unknown, Expr::Value(Value::Null), Settle::Ack),
+            Outcome::Retryable { retry_in, counts }
+                if !counts || permit.attempt < self.max_attempts =>
+            {
+                Ending {
+                    attempt: permit.attempt - u32::from(!counts && permit.attempt > 0),
+                    ..ending(Failed, self.now(retry_in), Settle::Defer(retry_in))
+                }
+            }
+            Outcome::Retryable { .. } | Outcome::Final => {
+                ending(Dead, Expr::Value(Value::Null), Settle::Ack)
+            }
+            Outcome::Cancelled => return None,
+        })
+    }
+
+    /// Who may record that. A success is true whatever was recorded of its own attempt meanwhile.
+    fn may_record(&self, token: u64, state: RecordState) -> Condition {
+        match (self.config.finalise_check, state) {
+            (false, _) => Condition::always(),
+            (true, Succeeded) => Condition::all([owned_by(token)]),
+            (true, _) => Condition::all([owned_by(token), not_ended()]),
+        }
+    }
+
+    async fn finish(
+        &self,
+        visit: Visit<'_>,
+        permit: &Permit,
+        outcome: Outcome,
+    ) -> Result<Settle, CallError> {
+        let Some(ending) = self.ending(permit, outcome) else {
+            return Ok(Settle::Defer(Span::ZERO));
+        };
+        let write = record::update(
+            visit.key,
+            self.may_record(visit.token, ending.state),
+            smallvec![
+                record::state(ending.state),
+                (runs::ATTEMPT, Expr::from(i64::from(ending.attempt))),
+                (runs::UNTIL, ending.until.clone()),
+            ],
+        );
+        let step = &steps::GUARD_FINISH;
+        let statements = smallvec![write, record::select(visit.key)];
+        let at = At::new(step, visit.ids);
+        let answers = self.ports.database.execute(at, statements).await?;
+        let (what, settle) = self.finished(&visit, &ending, &answers);
+        let dead = what == What::Recorded(Dead);
+        tell(&self.ports, step, visit.ids, what);
+        if dead {
+            tell(&self.ports, step, visit.ids, What::GaveUp);
+        }
+        Ok(settle)
+    }
+
+    fn finished(&self, visit: &Visit<'_>, ending: &Ending, answers: &Answers) -> (What, Settle) {
+        if answers.first().is_some_and(Answer::changed) {
+            return (What::Recorded(ending.state), ending.settle);
+        }
+        match Record::of(answers) {
+            // An earlier try of this visit wrote it and never heard so, or the effect brought its
+            // record with it.
+            Some(record) if record.owner == visit.token => match record.state {
+                Some(state @ (Succeeded | Dead | Unknown)) => (What::Recorded(state), Settle::Ack),
+                _ => (What::Recorded(ending.state), ending.settle),
+            },
+            Some(record) if record.state == Some(Succeeded) => (What::RecordRefused, Settle::Ack),
+            // The next delivery looks at what the current owner has made of it.
+            _ => (What::RecordRefused, Settle::Defer(self.config.lease)),
+        }
+    }
+}
+
+/// What is written of an outcome, and what becomes of the message.
+struct Ending {
+    state: RecordState,
+    until: Expr,
+    attempt: u32,
+    settle: Settle,
+}
+
+fn no_lease() -> (crate::ports::Column, Expr) {
+    (runs::UNTIL, Expr::Value(Value::Null))
+}
+
+impl Guard for StateMachine {
+    fn enter<'a>(&'a self, visit: Visit<'a>) -> Fut<'a, Result<Entry, CallError>> {
+        Box::pin(self.enter(visit))
+    }
+
+    fn hold<'a>(&'a self, visit: Visit<'a>, _: &'a Permit) -> Option<Fut<'a, ()>> {
+        let every = self.config.heartbeat.0?;
+        Some(Box::pin(self.heartbeat(visit, every)))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        visit: Visit<'a>,
+        permit: &'a Permit,
+        outcome: Outcome,
+    ) -> Fut<'a, Result<Settle, CallError>> {
+        Box::pin(self.finish(visit, permit, outcome))
+    }
+
+    fn record_success(&self, visit: Visit<'_>, _: &Permit) -> Statements {
+        let when = if self.config.finalise_check {
+            Condition::all([owned_by(visit.token), not_ended()])
+        } else {
+            Condition::always()
+        };
+        smallvec![Statement::Update {
+            table: RUNS,
+            key: visit.key.clone(),
+            when,
+            set: smallvec![record::state(Succeeded), no_lease()],
+            required: true,
+        }]
+    }
+
+    fn retries(&self) -> Retries {
+        Retries::Deferred
+    }
+}
+
+#[cfg(test)]
+mod tests;

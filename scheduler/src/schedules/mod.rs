@@ -27,7 +27,7 @@ pub struct Schedule(Kind);
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Cron(cron::Cron),
+    Cron(Box<cron::Cron>),
     Every(every::Every),
     Delay(delay::Delay),
     At(at::At),
@@ -43,7 +43,7 @@ impl Schedule {
     pub fn compile(config: &ScheduleConfig, epoch: Timestamp) -> Result<Self, ScheduleError> {
         let kind = match config {
             ScheduleConfig::Cron { cron, zone } => {
-                Kind::Cron(cron::Cron::compile(cron, zone, epoch)?)
+                Kind::Cron(Box::new(cron::Cron::compile(cron, zone, epoch)?))
             }
             ScheduleConfig::Every { every, phase } => {
                 Kind::Every(every::Every::compile(*every, *phase, epoch)?)
