@@ -186,7 +186,7 @@ fn put<'a>(into: &mut Node<'a>, path: &[&str], value: Node<'a>) -> bool {
             .get_mut(*first)
             .is_some_and(|next| put(next, rest, value)),
         DeValue::Table(table) => {
-            let mut next = Spanned::new(NOWHERE, DeValue::Table(DeTable::new()));
+            let mut next = Spanned::new(value.span(), DeValue::Table(DeTable::new()));
             let key = Spanned::new(value.span(), DeString::Owned((*first).to_owned()));
             let done = put(&mut next, rest, value);
             table.insert(key, next);
@@ -195,7 +195,7 @@ fn put<'a>(into: &mut Node<'a>, path: &[&str], value: Node<'a>) -> bool {
         DeValue::Array(list) => first
             .parse::<usize>()
             .ok()
-            .and_then(|place| list.iter_mut().nth(place))
+            .and_then(|place| list.get_mut(place))
             .is_some_and(|next| put(next, rest, value)),
         _ => false,
     }
@@ -250,6 +250,8 @@ fn sentence(message: &str) -> String {
         .strip_prefix("invalid type: ")
         .or(said.strip_prefix("invalid value: "))
     {
+        Some("map") => "a table does not fit here".to_owned(),
+        Some("sequence") => "a list does not fit here".to_owned(),
         Some(found) => format!("{found} does not fit here"),
         None => said,
     };

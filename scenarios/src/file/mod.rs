@@ -35,7 +35,7 @@ pub use instance::{ClockTable, InstanceTable};
 pub use lock::LockTable;
 pub use repair::RepairTable;
 pub use signed::SignedSpan;
-pub use timer::{NextFrom, TimerTable};
+pub use timer::TimerTable;
 pub use topology::{QueueLimit, Topology, TopologyKind};
 
 pub(crate) use error::utf8;

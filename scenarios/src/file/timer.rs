@@ -1,5 +1,6 @@
 //! `[[timer]]`: what is due, and when.
 
+use scheduler::NextFrom;
 use scheduler::schedules::ScheduleConfig;
 use serde::{Deserialize, Serialize};
 
@@ -33,15 +34,4 @@ impl Default for TimerTable {
             on: Vec::new(),
         }
     }
-}
-
-/// From where the next planned time of a timer is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum NextFrom {
-    /// From the planned time that has just been fired: no slot is skipped, none comes twice.
-    #[default]
-    FromSlot,
-    /// From what the wall clock reads after firing: a clock that jumps skips or repeats slots.
-    FromNow,
 }

@@ -72,6 +72,16 @@ impl Magnitudes {
         }
     }
 
+    /// Deadlines that end together where they begin together: which of them comes first is then
+    /// left to the order of events, so that a note is due.
+    pub fn ties(&self) -> Vec<[Deadline; 2]> {
+        let pairs = self.deadlines.windows(2);
+        pairs
+            .filter(|pair| pair[0].span == pair[1].span)
+            .map(|pair| [pair[0], pair[1]])
+            .collect()
+    }
+
     /// How far clocks jump: the list in both directions, ascending.
     pub fn jumping_ms(&self) -> Vec<i64> {
         let back = self.lasting_ms.iter().rev().map(|ms| -ms);
@@ -156,6 +166,15 @@ mod tests {
     }
 
     #[test]
+    fn the_defaults_have_no_two_deadlines_that_tie() {
+        for guard in ["lock_row", "redis_lock", "state_machine"] {
+            let claim = "[dispatch]\nclaim = { kind = 'lock_row' }";
+            let magnitudes = of(&format!("[guard]\nkind = '{guard}'\n{claim}"));
+            assert_eq!(magnitudes.ties(), [], "{guard}");
+        }
+    }
+
+    #[test]
     fn what_is_not_there_has_no_deadline() {
         let magnitudes = of("[broker]\nack_deadline = 'off'\n[downstream]\nlatency = '1ms'");
         assert_eq!(magnitudes.margin, Span::millis(6));
@@ -169,6 +188,9 @@ mod tests {
         let magnitudes = of("[work]\ncall_timeout = '100ms'\n[broker]\nack_deadline = '100ms'");
         assert_eq!(magnitudes.deadlines.len(), 2);
         assert_eq!(magnitudes.lasting_ms, [301]);
+        let [first, second] = magnitudes.ties()[0];
+        assert_eq!(first.name, "broker.ack_deadline");
+        assert_eq!(second.name, "work.call_timeout");
     }
 
     #[test]
