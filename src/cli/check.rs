@@ -1,0 +1,210 @@
+//! `runkey check`: is what a scenario says true, and if not, by which smallest chain of faults?
+
+use super::failure::{Failure, note};
+use super::output::OutputArgs;
+use super::progress::Progress;
+use super::select::{self, Subject};
+use super::simulate::{Reach, Simulation};
+use super::{bounds, interrupt};
+use crate::exit::Exit;
+use clap::Args;
+use explore::{Checked, Control, Met};
+use runkey::report::{CheckReport, Report, Verb};
+use scenarios::file::Seeds;
+use scenarios::spec::Space;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Explore what can go wrong and say whether a scenario keeps its promise
+///
+/// Runs every plan of faults up to a bound, smallest first, under every seed, and stops after the
+/// first number of faults with a failure. Shows the smallest plan that breaks the promise.
+#[derive(Args)]
+#[command(after_help = "Examples: runkey check crash-before-ack\n          \
+                        runkey check recommended-stack --faults 2 --space full --seeds 1..2\n          \
+                        runkey check --all --format json --no-timing")]
+pub struct CheckArgs {
+    /// Names of the catalogue (runkey list) or files
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    scenario: Vec<String>,
+    /// Every scenario of the catalogue
+    #[arg(long)]
+    all: bool,
+    /// Up to how many faults at once [default: 2 in core and 1 in full]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(0..=15))]
+    faults: Option<u8>,
+    /// Which faults [default: core with --faults]
+    #[arg(long, value_parser = space, value_name = "core|full|beyond")]
+    space: Option<Space>,
+    /// Which message timings, such as 1..16, both ends included
+    #[arg(long, value_name = "A..B")]
+    seeds: Option<Seeds>,
+    /// Go on after the first number of faults with a failure
+    #[arg(long)]
+    all_plans: bool,
+    /// Stop after so much time, such as 10m, with what was found so far
+    #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
+    budget: Option<Duration>,
+    /// How many threads [default: all cores]; the results do not depend on it
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+    /// Leave out how long it took
+    #[arg(long)]
+    no_timing: bool,
+}
+
+fn space(text: &str) -> Result<Space, String> {
+    let all = [Space::Core, Space::Full, Space::Beyond];
+    all.into_iter()
+        .find(|space| space.name() == text)
+        .ok_or_else(|| "allowed are core, full, beyond".to_owned())
+}
+
+pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
+    // All of them are read first: a bad file must not be found after an hour.
+    let subjects = args.subjects()?;
+    let control = Arc::new(match args.budget {
+        Some(budget) => Control::for_at_most(budget),
+        None => Control::new(),
+    });
+    interrupt::stops(&control)?;
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(args.jobs.unwrap_or(0).into())
+        .build()
+        .map_err(|error| Failure::Machine(format!("threads cannot be started: {error}")))?;
+    let mut report = output.report(Verb::Check)?;
+    let mut checking = Checking {
+        args,
+        control: &control,
+        report: &mut *report,
+        pool: &pool,
+    };
+    let exit = checking.all(&subjects);
+    report.finish().or_else(|error| match Failure::from(error) {
+        failure if failure.is_broken_pipe() => Ok(()),
+        failure => Err(failure),
+    })?;
+    Ok(exit)
+}
+
+impl CheckArgs {
+    /// What is to be checked: each scenario, then its repairs.
+    fn subjects(&self) -> Result<Vec<Subject>, Failure> {
+        let named: Vec<Subject> = match self.all {
+            true => select::catalogue()?
+                .into_iter()
+                .map(|listed| Subject {
+                    scenario: listed.scenario,
+                    file: None,
+                })
+                .collect(),
+            false => {
+                let named = self.scenario.iter();
+                named.map(|named| select::scenario(named)).collect::<Result<_, _>>()?
+            }
+        };
+        Ok(named.into_iter().flat_map(with_repairs).collect())
+    }
+}
+
+fn with_repairs(mut subject: Subject) -> Vec<Subject> {
+    let repairs = std::mem::take(&mut subject.scenario.repairs);
+    let file = subject.file.clone();
+    let repaired = repairs.into_iter().map(move |repair| Subject {
+        scenario: *repair.scenario,
+        file: file.clone(),
+    });
+    std::iter::once(subject).chain(repaired).collect()
+}
+
+/// A check of several scenarios while it runs.
+struct Checking<'a> {
+    args: &'a CheckArgs,
+    control: &'a Arc<Control>,
+    report: &'a mut dyn Report,
+    pool: &'a rayon::ThreadPool,
+}
+
+impl Checking<'_> {
+    fn all(&mut self, subjects: &[Subject]) -> Exit {
+        let mut ended = Vec::new();
+        for (place, subject) in subjects.iter().enumerate() {
+            let left = subjects.len() - place;
+            if let Some(cut) = self.control.cut() {
+                note("note", &format!("{}: {left} not checked", cut.name()));
+                ended.push(Exit::Inconclusive);
+                break;
+            }
+            match self.one(subject) {
+                Ok(exit) => ended.push(exit),
+                Err(failure) if failure.is_broken_pipe() => {
+                    ended.push(Exit::Inconclusive);
+                    break;
+                }
+                Err(failure) => ended.push(failure.tell()),
+            }
+        }
+        Exit::of_several(&ended)
+    }
+
+    fn one(&mut self, subject: &Subject) -> Result<Exit, Failure> {
+        let simulation = Simulation::of(subject)?;
+        let started = Instant::now();
+        let checked = {
+            let (args, control) = (self.args, self.control);
+            let _bar = Progress::of(&subject.scenario.name, control);
+            self.pool
+                .install(|| explore(args, control, subject, &simulation))?
+        };
+        let elapsed = started.elapsed();
+        let example = checked
+            .counterexample
+            .as_ref()
+            .map(|example| simulation.tell(example.seed, example.plan.clone()))
+            .transpose()?;
+        let exit = exit_of(&checked.met);
+        self.report.check(&CheckReport {
+            scenario: &subject.scenario,
+            checked: &checked,
+            example: example.as_ref().map(|told| told.execution(subject)),
+            elapsed: (!self.args.no_timing).then_some(elapsed),
+        })?;
+        for verdict in &checked.also_never_seen {
+            let name = &subject.scenario.name;
+            note("note", &format!("{name}: `also` names {verdict}, which no plan gave"));
+        }
+        Ok(exit)
+    }
+}
+
+/// Explores one scenario, on the threads of the current pool.
+fn explore(
+    args: &CheckArgs,
+    control: &Control,
+    subject: &Subject,
+    simulation: &Simulation,
+) -> Result<Checked, Failure> {
+    let scenario = &subject.scenario;
+    let seeds = args.seeds.unwrap_or(scenario.explore.seeds).iter();
+    if !scenario.faults.is_empty() {
+        if args.faults.is_some() || args.space.is_some() {
+            let name = &scenario.name;
+            note("note", &format!("{name} states its plan: --faults and --space are for others"));
+        }
+        return simulation.check_plan(&seeds, control);
+    }
+    simulation.check(&Reach {
+        seeds: &seeds,
+        depths: &bounds::of(scenario, args.space, args.faults),
+        all_plans: args.all_plans,
+        control,
+    })
+}
+
+fn exit_of(met: &Met) -> Exit {
+    match met {
+        Met::Yes => Exit::Holds,
+        Met::No(_) => Exit::DoesNotHold,
+        Met::Inconclusive(_) => Exit::Inconclusive,
+    }
+}

@@ -1,0 +1,85 @@
+//! Where results go, and in which form.
+
+use super::failure::Failure;
+use anstream::AutoStream;
+use clap::{Args, ValueEnum};
+use runkey::report::{Human, Json, Jsonl, Report, Verb};
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+/// Where results go, and in which form.
+#[derive(Args)]
+pub struct OutputArgs {
+    /// Form of the results
+    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Write the results to a file instead of stdout
+    #[arg(long, global = true, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// When to use colours (NO_COLOR is honoured)
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    color: Color,
+}
+
+/// Form of the results.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Human,
+    /// One JSON document.
+    Json,
+    /// One JSON object a line.
+    Jsonl,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// On a terminal.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl OutputArgs {
+    /// What renders the results of a verb.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn report(&self, verb: Verb) -> Result<Box<dyn Report>, Failure> {
+        let out = self.writer()?;
+        Ok(match self.format {
+            Format::Human => Box::new(Human::new(out, verb)),
+            Format::Json => Box::new(Json::new(out, verb)),
+            Format::Jsonl => Box::new(Jsonl::new(out)),
+        })
+    }
+
+    /// The writer that strips colours where they are not wanted.
+    ///
+    /// # Errors
+    /// If the file cannot be created.
+    pub fn writer(&self) -> Result<Box<dyn Write>, Failure> {
+        let Some(path) = &self.output else {
+            let stdout = AutoStream::new(std::io::stdout(), self.color.choice());
+            return Ok(Box::new(BufWriter::new(stdout)));
+        };
+        let file = File::create(path)
+            .map_err(|error| Failure::Usage(format!("--output {}: {error}", path.display())))?;
+        let file = AutoStream::new(file, self.color.choice());
+        Ok(Box::new(BufWriter::new(file)))
+    }
+}
+
+impl Color {
+    const fn choice(self) -> anstream::ColorChoice {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A scenario made ready: executed many times by the explorer, or once to be told.
+
+use super::bounds::Depth;
+use super::failure::Failure;
+use super::select::Subject;
+use explore::{
+    Bound, Check, Checked, Choices, Control, ExecuteError, Expectation, ExploreError,
+    Outcome, SHOWN_AT_MOST, perform,
+};
+use runkey::Simulator;
+use runkey::report::Execution;
+use scenarios::spec::{Bounds, FaultSpec, Plan};
+use scenarios::{Scenario, Token};
+use std::ops::RangeInclusive;
+
+/// A scenario made ready.
+pub struct Simulation {
+    simulator: Simulator,
+    scenario: Scenario,
+}
+
+/// How far a check goes, beyond what the scenario says.
+pub struct Reach<'a> {
+    /// The seeds, both ends included.
+    pub seeds: &'a RangeInclusive<u64>,
+    /// The spaces, each to its number of faults.
+    pub depths: &'a [Depth],
+    /// Go on after the first level with a failure.
+    pub all_plans: bool,
+    /// Progress and early end.
+    pub control: &'a Control,
+}
+
+impl Simulation {
+    /// Makes a scenario ready.
+    pub fn of(subject: &Subject) -> Result<Self, Failure> {
+        let scenario = subject.scenario.clone();
+        let setup = sim::Setup::new(&scenario, sim::Parts::default()).map_err(|error| {
+            Failure::Execute {
+                name: scenario.name.clone(),
+                source: ExecuteError::SetUp(error.to_string()),
+            }
+        })?;
+        Ok(Simulation {
+            simulator: Simulator(setup),
+            scenario,
+        })
+    }
+
+    /// Every plan up to a bound.
+    pub fn check(&self, reach: &Reach<'_>) -> Result<Checked, Failure> {
+        let spaces: Vec<Bounds> = reach
+            .depths
+            .iter()
+            .map(|(space, _)| Bounds::new(&self.scenario, *space))
+            .collect();
+        let bounds: Vec<Bound<'_>> = reach
+            .depths
+            .iter()
+            .zip(&spaces)
+            .map(|((space, up_to), choices)| Bound {
+                space: *space,
+                up_to: *up_to,
+                choices: choices as &dyn Choices,
+            })
+            .collect();
+        explore::check(&Check {
+            execute: &self.simulator,
+            seeds: reach.seeds,
+            bounds: &bounds,
+            expectation: &self.expectation()?,
+            all_plans: reach.all_plans,
+            show_next_up_to: SHOWN_AT_MOST,
+            control: reach.control,
+        })
+        .map_err(|source| self.failure(source))
+    }
+
+    /// The empty plan and the one that the scenario states.
+    pub fn check_plan(
+        &self,
+        seeds: &RangeInclusive<u64>,
+        control: &Control,
+    ) -> Result<Checked, Failure> {
+        let faults = self.stated_faults()?;
+        explore::check_plan(
+            &self.simulator,
+            seeds,
+            &|seed| explore::find_plan(&self.simulator, seed, &faults),
+            &self.expectation()?,
+            control,
+        )
+        .map_err(|source| self.failure(source))
+    }
+
+    /// The plan that the scenario states, under this seed; the empty one where it states none.
+    pub fn stated_plan(&self, seed: u64) -> Result<Plan, Failure> {
+        let faults = self.stated_faults()?;
+        explore::find_plan(&self.simulator, seed, &faults).map_err(|source| self.failure(source))
+    }
+
+    /// Executes a plan in order to tell it.
+    pub fn tell(&self, seed: u64, plan: Plan) -> Result<Told, Failure> {
+        let outcome = perform(&Simulator(self.simulator.0.telling()), seed, &plan).map_err(|source| {
+            Failure::Execute {
+                name: self.scenario.name.clone(),
+                source,
+            }
+        })?;
+        let token = Token {
+            scenario_hash: self.scenario.hash32(),
+            seed,
+            plan: plan.clone(),
+            test: None,
+        };
+        Ok(Told {
+            seed,
+            plan,
+            // Only a plan with more faults than a token holds has none.
+            token: token.encode().ok(),
+            outcome,
+        })
+    }
+
+    fn stated_faults(&self) -> Result<Vec<FaultSpec>, Failure> {
+        let faults = self.scenario.faults.iter();
+        let specs = faults.map(|fault| fault.spec(&self.scenario));
+        specs.collect::<Result<_, _>>().map_err(|wrong| {
+            let name = &self.scenario.name;
+            Failure::Usage(format!("{name}: [[fault]] {}: {}", wrong.key, wrong.message))
+        })
+    }
+
+    fn expectation(&self) -> Result<Expectation, Failure> {
+        let expect = self.scenario.expect.clone().unwrap_or_default();
+        let name = &self.scenario.name;
+        Expectation::of(&expect).map_err(|message| Failure::Usage(format!("{name}: {message}")))
+    }
+
+    fn failure(&self, source: ExploreError) -> Failure {
+        Failure::Explore {
+            name: self.scenario.name.clone(),
+            source,
+        }
+    }
+}
+
+/// An execution that was done in order to be told.
+pub struct Told {
+    seed: u64,
+    plan: Plan,
+    token: Option<String>,
+    outcome: Outcome,
+}
+
+impl Told {
+    /// With all that is needed to tell it.
+    pub fn execution<'a>(&'a self, subject: &'a Subject) -> Execution<'a> {
+        Execution {
+            scenario: &subject.scenario,
+            seed: self.seed,
+            plan: &self.plan,
+            token: self.token.as_deref(),
+            path: subject.file.as_deref(),
+            history: &self.outcome.history,
+            judgement: &self.outcome.judgement,
+            trace_hash: self.outcome.trace_hash,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! One scenario checked, with all that is needed to tell it.
+
+use super::Execution;
+use explore::{Checked, Met, NextLevel};
+use scenarios::Scenario;
+use scenarios::file::ExpectedVerdict;
+use std::time::Duration;
+
+/// A check, ready to be told.
+#[derive(Clone, Copy)]
+pub struct CheckReport<'a> {
+    /// What was simulated.
+    pub scenario: &'a Scenario,
+    /// What was found.
+    pub checked: &'a Checked,
+    /// The counterexample, executed once more in order to be told.
+    pub example: Option<Execution<'a>>,
+    /// How long it took, if that is to be said.
+    pub elapsed: Option<Duration>,
+}
+
+impl CheckReport<'_> {
+    /// The verdict that the scenario states.
+    pub fn expected(&self) -> ExpectedVerdict {
+        let expect = self.scenario.expect.as_ref();
+        expect.map(|expect| expect.verdict).unwrap_or_default()
+    }
+
+    /// Whether the expectation is met; `None`: not known.
+    pub fn met(&self) -> Option<bool> {
+        match self.checked.met {
+            Met::Yes => Some(true),
+            Met::No(_) => Some(false),
+            Met::Inconclusive(_) => None,
+        }
+    }
+
+    /// Plans that ran, with those that were run only to be shown.
+    pub(super) fn plans(&self) -> u64 {
+        let shown = match &self.checked.next {
+            Some(NextLevel::Ran(level)) => level.plans,
+            _ => 0,
+        };
+        self.checked.explored.plans + shown
+    }
+
+    /// The spaces explored, by name and version, such as `core/1+full/1`; `plan` where the one
+    /// plan that the scenario states was run.
+    pub fn space(&self) -> String {
+        let spaces = &self.checked.explored.spaces;
+        if spaces.is_empty() {
+            return "plan".to_owned();
+        }
+        let names: Vec<&str> = spaces.iter().map(|each| each.space.versioned()).collect();
+        names.join("+")
+    }
+}

@@ -1,0 +1,331 @@
+//! What a person reads: what was set up, what came out, the timeline, why, and how to see it again.
+
+use super::set_up::count;
+use super::timeline::Mark;
+use super::{
+    CheckReport, Entry, Execution, Line, Listing, Report, Verb, everything, one_screen, set_up, why,
+};
+use anstyle::{AnsiColor, Style};
+use comfy_table::{Table, presets};
+use evidence::{Judgement, Verdict};
+use explore::{Met, NextLevel};
+use scenarios::Scenario;
+use scenarios::file::ExpectedVerdict;
+use std::fmt::{self, Display};
+use std::io::{self, Write};
+use unicode_width::UnicodeWidthStr;
+
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+const FAULT: Style = AnsiColor::Yellow.on_default();
+const EFFECT: Style = AnsiColor::Cyan.on_default();
+const FAINT: Style = Style::new().dimmed();
+
+/// Where what was set up stands, right of the name.
+const MARGIN: usize = 20;
+/// Where "as expected" stands, right of the verdict.
+const REMARK: usize = 69;
+
+/// Writes with colours; a writer that strips them is the caller's choice.
+pub struct Human<W> {
+    out: W,
+    verb: Verb,
+    empty: bool,
+}
+
+impl<W: Write> Human<W> {
+    /// Writes to `out`.
+    pub const fn new(out: W, verb: Verb) -> Self {
+        Human {
+            out,
+            verb,
+            empty: true,
+        }
+    }
+
+    /// A blank line between results.
+    fn next(&mut self) -> io::Result<()> {
+        if !std::mem::take(&mut self.empty) {
+            writeln!(self.out)?;
+        }
+        Ok(())
+    }
+
+    fn header(&mut self, name: &str, scenario: &Scenario) -> io::Result<()> {
+        let pad = MARGIN.saturating_sub(name.width() + 2) + 2;
+        let bold = Style::new().bold();
+        writeln!(self.out, "{bold}{name}{bold:#}{:pad$}{}", "", set_up(scenario))?;
+        if let Some(source) = &scenario.source {
+            let margin = name.width() + pad;
+            writeln!(self.out, "{:margin$}source: {source}", "")?;
+        }
+        writeln!(self.out)
+    }
+
+    fn timeline(&mut self, entries: &[Entry]) -> io::Result<()> {
+        let lines = || entries.iter().filter_map(|entry| match entry {
+            Entry::Line(line) => Some(line),
+            Entry::Gap(_) => None,
+        });
+        let who = lines().map(|line| line.who.width()).max().unwrap_or(0);
+        let what = lines().map(|line| line.what.width()).max().unwrap_or(0);
+        let dated = lines().any(|line| lines().next().is_some_and(|first| !same_day(first, line)));
+        for entry in entries {
+            match entry {
+                Entry::Line(line) => self.line(line, who, what, dated)?,
+                Entry::Gap(count) => writeln!(self.out, "   {FAINT}... {count} more{FAINT:#}")?,
+            }
+        }
+        writeln!(self.out)
+    }
+
+    fn line(&mut self, line: &Line, who: usize, what: usize, dated: bool) -> io::Result<()> {
+        let style = match line.mark {
+            Mark::None => Style::new(),
+            Mark::Effect => EFFECT,
+            Mark::Fault => FAULT,
+        };
+        let moment = line.at.to_string();
+        let date = match moment.get(5..10) {
+            Some(date) if dated => format!("{date} "),
+            _ => String::new(),
+        };
+        let text = format!(
+            " {} {date}{}  {}{:who_pad$}  {}{:what_pad$}  {}",
+            line.mark,
+            line.at.clock(),
+            line.who,
+            "",
+            line.what,
+            "",
+            line.detail,
+            who_pad = who - line.who.width(),
+            what_pad = what - line.what.width(),
+        );
+        writeln!(self.out, "{style}{}{style:#}", text.trim_end())
+    }
+
+    fn verdict(&mut self, verdict: &Headline, remark: Option<(Style, &str)>) -> io::Result<()> {
+        let text = verdict.to_string();
+        let style = verdict.style;
+        match remark {
+            Some((remark_style, remark)) => {
+                let pad = REMARK.saturating_sub(text.width() + 4) + 2;
+                writeln!(
+                    self.out,
+                    "  {style}{text}{style:#}{:pad$}{remark_style}{remark}{remark_style:#}",
+                    ""
+                )
+            }
+            None => writeln!(self.out, "  {style}{text}{style:#}"),
+        }
+    }
+
+    fn labelled(&mut self, label: &str, text: impl Display) -> io::Result<()> {
+        writeln!(self.out, "  {label:<8} {text}")
+    }
+
+    /// Timeline, reason and the line that shows it again.
+    fn story(&mut self, execution: &Execution<'_>) -> io::Result<()> {
+        let entries = match self.verb {
+            Verb::Replay => everything(execution),
+            _ => one_screen(execution),
+        };
+        self.timeline(&entries)?;
+        self.labelled("Why", why(execution))?;
+        match execution.replay() {
+            Some(command) => self.labelled("Replay", command),
+            None => Ok(()),
+        }
+    }
+}
+
+fn same_day(one: &Line, other: &Line) -> bool {
+    const DAY: i64 = 86_400_000;
+    one.at.0.div_euclid(DAY) == other.at.0.div_euclid(DAY)
+}
+
+/// The verdict in one line.
+struct Headline {
+    style: Style,
+    text: String,
+}
+
+impl Display for Headline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Headline {
+    fn of(judgement: &Judgement, faults: usize) -> Self {
+        let layer = match &judgement.layer {
+            Some(layer) => format!(" at layer {layer}"),
+            None => String::new(),
+        };
+        let faults = match faults {
+            0 => "no fault".to_owned(),
+            _ => count(faults as u64, "fault"),
+        };
+        Headline {
+            style: if judgement.failure { BAD } else { GOOD },
+            text: format!("{}{layer}, {faults}", loud(judgement.verdict)),
+        }
+    }
+
+    /// Of a check that found nothing to show.
+    fn of_nothing_found(report: &CheckReport<'_>) -> Self {
+        let holds = match report.expected() {
+            ExpectedVerdict::Holds => "HOLDS",
+            ExpectedVerdict::Is(_) => "EXACTLY ONCE",
+        };
+        let checked = report.checked;
+        let exhausted = checked.explored.spaces.iter().all(|each| each.exhausted);
+        let text = match (exhausted, checked.explored.spaces.is_empty()) {
+            (true, true) => format!("{holds} under this plan"),
+            (true, false) => format!("{holds} under every plan of {}", bounds(report)),
+            (false, _) => "nothing found so far".to_owned(),
+        };
+        let sure = exhausted && !matches!(checked.met, Met::Inconclusive(_));
+        Headline {
+            style: if sure { GOOD } else { FAULT },
+            text,
+        }
+    }
+}
+
+/// `EXACTLY ONCE`.
+fn loud(verdict: Verdict) -> String {
+    verdict.name().replace('_', " ").to_uppercase()
+}
+
+/// `2 faults (core/1) and 1 fault (full/1)`.
+fn bounds(report: &CheckReport<'_>) -> String {
+    let spaces = &report.checked.explored.spaces;
+    if spaces.is_empty() {
+        return "the empty plan and the one stated".to_owned();
+    }
+    let each: Vec<String> = spaces
+        .iter()
+        .map(|each| format!("{} ({})", count(each.max_faults, "fault"), each.space))
+        .collect();
+    each.join(" and ")
+}
+
+fn explored(report: &CheckReport<'_>) -> String {
+    let explored = &report.checked.explored;
+    let sites = match explored.spaces.is_empty() {
+        true => String::new(),
+        false => format!(", {}", count(explored.sites, "site")),
+    };
+    let seeds = match (explored.seeds.start(), explored.seeds.end()) {
+        (first, last) if first == last => format!("seed {first}"),
+        (first, last) => format!("seeds {first}..{last}"),
+    };
+    let took = match report.elapsed {
+        Some(elapsed) => format!(", in {:.1} s", elapsed.as_secs_f64()),
+        None => String::new(),
+    };
+    format!(
+        "{}{sites}, {}, {seeds}{took}",
+        bounds(report),
+        count(explored.plans, "plan")
+    )
+}
+
+/// What comes after the last fault that the promise was expected to survive.
+fn beyond(next: &NextLevel) -> Option<String> {
+    let NextLevel::Ran(level) = next else {
+        return None;
+    };
+    let faults = count(level.faults, "fault");
+    let plans = count(level.plans, "plan");
+    Some(match &level.first_failing {
+        _ if level.cut.is_some() => format!("{faults}: not run to the end"),
+        None => format!("{faults}: all {plans} hold as well"),
+        Some(example) => {
+            let cells: Vec<String> = example.cells().map(|cell| cell.to_string()).collect();
+            format!(
+                "{faults}: {} of {plans} break it, the first with {} ({})",
+                level.failing,
+                loud(example.verdict()),
+                cells.join(", ")
+            )
+        }
+    })
+}
+
+impl<W: Write> Report for Human<W> {
+    fn listing(&mut self, listing: &[Listing]) -> io::Result<()> {
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.set_header(["name", "expected", "layer", "topology", "guard", "source"]);
+        for line in listing {
+            table.add_row([
+                &line.name,
+                line.expected,
+                line.layer.as_deref().unwrap_or("-"),
+                line.topology,
+                line.guard,
+                line.source.as_deref().unwrap_or("-"),
+            ]);
+        }
+        for column in table.column_iter_mut() {
+            column.set_padding((0, 2));
+        }
+        writeln!(self.out, "{}", table.trim_fmt())
+    }
+
+    fn execution(&mut self, execution: &Execution<'_>) -> io::Result<()> {
+        self.next()?;
+        self.header(&execution.scenario.name, execution.scenario)?;
+        let headline = Headline::of(execution.judgement, execution.plan.faults.len());
+        self.verdict(&headline, None)?;
+        writeln!(self.out)?;
+        self.story(execution)?;
+        let slots = &execution.judgement.slots;
+        if slots.len() > 1 {
+            let cast = &execution.history.cast;
+            let named = slots
+                .iter()
+                .map(|slot| format!("{} {}", cast.slot(slot.slot), slot.verdict));
+            let named: Vec<String> = named.collect();
+            self.labelled("Slots", named.join(", "))?;
+        }
+        Ok(())
+    }
+
+    fn check(&mut self, report: &CheckReport<'_>) -> io::Result<()> {
+        self.next()?;
+        self.header(&report.scenario.name, report.scenario)?;
+        let remark = match report.checked.met {
+            Met::Yes => (GOOD, "as expected"),
+            Met::No(_) => (BAD, "NOT as expected"),
+            Met::Inconclusive(_) => (FAULT, "inconclusive"),
+        };
+        let headline = match &report.example {
+            Some(example) => Headline::of(example.judgement, example.plan.faults.len()),
+            None => Headline::of_nothing_found(report),
+        };
+        self.verdict(&headline, Some(remark))?;
+        let expected = report.expected();
+        match &report.checked.met {
+            Met::Yes => {}
+            Met::No(unmet) => writeln!(self.out, "  expected {expected}: {unmet}")?,
+            Met::Inconclusive(doubt) => writeln!(self.out, "  expected {expected}: {doubt}")?,
+        }
+        writeln!(self.out)?;
+        if let Some(example) = &report.example {
+            self.story(example)?;
+        }
+        self.labelled("Explored", explored(report))?;
+        if let Some(beyond) = report.checked.next.as_ref().and_then(beyond) {
+            self.labelled("Beyond", beyond)?;
+        }
+        self.out.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,87 @@
+//! What a person and a program read: listings, executions and checks, in each format.
+//!
+//! What happened ([`Execution`], [`CheckReport`], [`Listing`]) is put together once; each format is
+//! one file that renders it and knows nothing of where it came from.
+//!
+//! ```text
+//! scenario, outcome -> Execution -> why       (one sentence)
+//!                                -> timeline  (one screen)
+//!                                -> human | json | jsonl
+//! ```
+
+mod check;
+mod execution;
+mod human;
+mod json;
+mod jsonl;
+mod listing;
+mod set_up;
+mod span;
+mod timeline;
+mod why;
+mod wire;
+
+pub use check::CheckReport;
+pub use execution::Execution;
+pub use human::Human;
+pub use json::Json;
+pub use jsonl::Jsonl;
+pub use listing::Listing;
+pub use set_up::set_up;
+pub use span::Spoken;
+pub use timeline::{Entry, Line, everything, one_screen};
+pub use why::why;
+
+use std::io;
+
+/// Renders results one by one; nothing is complete before [`Report::finish`].
+pub trait Report {
+    /// Some scenarios of the catalogue.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn listing(&mut self, listing: &[Listing]) -> io::Result<()>;
+
+    /// One execution.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn execution(&mut self, execution: &Execution<'_>) -> io::Result<()>;
+
+    /// One scenario checked.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()>;
+
+    /// Writes what has been held back.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn finish(&mut self) -> io::Result<()>;
+}
+
+/// What is being reported: decides the schema, and how much of an execution is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verb {
+    /// The catalogue.
+    List,
+    /// One execution: the story of one slot.
+    Run,
+    /// One execution, event by event.
+    Replay,
+    /// Many executions.
+    Check,
+}
+
+impl Verb {
+    /// As in the name of its schema, `runkey.check/1`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Verb::List => "list",
+            Verb::Run => "run",
+            Verb::Replay => "replay",
+            Verb::Check => "check",
+        }
+    }
+}

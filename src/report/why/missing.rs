@@ -1,0 +1,186 @@
+//! Why a run never had its effect: lost, stuck, given up.
+
+use super::story::{Story, at, message};
+use evidence::{Attribution, Event, Holder, Layer, RecordState, What};
+use scheduler::IdentityKey;
+
+pub(super) fn lost(story: &Story<'_>) -> String {
+    match &story.execution.judgement.layer {
+        Some(Attribution::Layer(Layer::Scheduling)) => never_dispatched(story),
+        Some(Attribution::Layer(Layer::Publishing)) => never_arrived(story),
+        Some(Attribution::Layer(Layer::Delivery)) => dropped(story),
+        _ => never_done(story),
+    }
+}
+
+/// The slot became no message.
+fn never_dispatched(story: &Story<'_>) -> String {
+    let slot = story.slot();
+    if let Some(skipped) = story.first(|what| *what == What::SkippedByPolicy) {
+        return format!("{} skipped {slot} by policy.", story.who(skipped));
+    }
+    let cause = story.last_cause();
+    let advanced = story.last(|what| *what == What::Advanced);
+    let claimed = story.last(|what| *what == What::Claimed);
+    let fired = story.last(|what| *what == What::Fired);
+    match (advanced, claimed, fired) {
+        (Some(event), ..) => format!(
+            "{} had moved the timer past {slot} before it published{}; nobody looks at that slot \
+             again.",
+            story.who(event),
+            but(cause)
+        ),
+        (None, Some(event), _) => format!(
+            "{} had claimed {slot}{}; to everybody else the slot is taken.",
+            story.who(event),
+            but(cause)
+        ),
+        (None, None, Some(event)) => format!(
+            "{} fired {slot} at {}{}, and nothing of it was left.",
+            story.who(event),
+            at(event.at),
+            but(cause)
+        ),
+        (None, None, None) => match cause {
+            Some(cause) => format!(
+                "{cause}, so nobody fired {slot}, and the timers went on with the slots after it."
+            ),
+            None => format!("nobody fired {slot}."),
+        },
+    }
+}
+
+/// The message never was the broker's.
+fn never_arrived(story: &Story<'_>) -> String {
+    match story.last(|what| *what == What::Published) {
+        Some(event) => format!(
+            "{} had published {}{}; no copy of it is left.",
+            story.who(event),
+            message(event),
+            but(story.last_cause())
+        ),
+        None => format!(
+            "the message of {} was never accepted by the broker{}; nothing sends it again.",
+            story.slot(),
+            but(story.last_cause())
+        ),
+    }
+}
+
+/// The broker let go of the message.
+fn dropped(story: &Story<'_>) -> String {
+    let cause = story.last_cause();
+    let handed = story.last(|what| *what == What::Delivered);
+    match (story.last(|what| *what == What::Dropped), handed) {
+        (Some(event), _) => format!(
+            "the broker let go of {} at {}{}; no copy of it is left.",
+            message(event),
+            at(event.at),
+            but(cause)
+        ),
+        (None, Some(event)) => format!(
+            "the broker counted {} as done when it handed it to {}{}; nobody else will get it.",
+            message(event),
+            story.who(event),
+            but(cause)
+        ),
+        (None, None) => format!("{} was never handed over{}.", story.message(), but(cause)),
+    }
+}
+
+/// The message arrived and was settled, the work was not done.
+fn never_done(story: &Story<'_>) -> String {
+    let slot = story.slot();
+    let repeated = story.last(|what| *what == What::Repeated);
+    let skipped = story.last(|what| matches!(what, What::SkippedDone | What::SkippedTaken));
+    match (skipped, repeated) {
+        (Some(event), _) if mistakes_slots(story) => format!(
+            "by the key it compares (timer_id) {slot} looks like an earlier slot that was done, so \
+             {} answered \"done\" without running it.",
+            story.who(event)
+        ),
+        (Some(event), _) => format!(
+            "{}{} found the run marked as taken, answered \"done\" and let go of {}: nobody will \
+             do the work.",
+            story.last_cause().map_or_else(String::new, |cause| format!("{cause}; ")),
+            story.who(event),
+            message(event)
+        ),
+        (None, Some(event)) => format!(
+            "the downstream took {}'s call for a repeat of an earlier one and did nothing.",
+            story.who(event)
+        ),
+        (None, None) => match story.last(|what| *what == What::AttemptStarted) {
+            Some(event) => format!(
+                "{} had begun the work{}; nobody will do it again.",
+                story.who(event),
+                but(story.last_cause())
+            ),
+            None => format!("nobody did the work of {slot}{}.", but(story.last_cause())),
+        },
+    }
+}
+
+fn mistakes_slots(story: &Story<'_>) -> bool {
+    story.execution.scenario.identity.key == IdentityKey::TimerId && story.told.slot.ordinal > 1
+}
+
+pub(super) fn stuck(story: &Story<'_>) -> String {
+    let slot = story.slot();
+    let but = but(story.last_cause());
+    let message = story.message();
+    if story.is_held(Holder::DeadLetter) {
+        let deliveries = deliveries(story);
+        return format!(
+            "{message} was set aside as a dead letter after {deliveries}{but}; it waits there for a \
+             person."
+        );
+    }
+    let where_it_is = if story.is_held(Holder::OutboxRow) {
+        "its row in the outbox was never sent".to_owned()
+    } else if story.is_held(Holder::UnackedMessage) {
+        format!("{message} was handed over and never settled")
+    } else if story.is_held(Holder::ReadyMessage) {
+        format!("{message} waits in the queue and nobody takes it")
+    } else if story.is_held(Holder::Attempt) {
+        "its attempt never ended".to_owned()
+    } else if story.is_held(Holder::ArmedTimer) {
+        "its timer is armed and never came to fire it".to_owned()
+    } else if let Some(state) = story.record() {
+        format!("its record says {state} and no message of it is left")
+    } else {
+        "nothing moves it on".to_owned()
+    };
+    match story.last_cause() {
+        Some(cause) => format!("{cause}; {slot} is not done: {where_it_is}."),
+        None => format!("{slot} is not done: {where_it_is}."),
+    }
+}
+
+fn deliveries(story: &Story<'_>) -> String {
+    let delivered = |event: &&&Event| event.what == What::Delivered;
+    let number = story.events.iter().filter(delivered).count();
+    super::super::set_up::count(number as u64, "delivery").replace("deliverys", "deliveries")
+}
+
+pub(super) fn gave_up(story: &Story<'_>) -> String {
+    let slot = story.slot();
+    let cause = story.last_cause();
+    if story.record() == Some(RecordState::Unknown) {
+        return format!(
+            "{}the outcome of {slot} is not known, and it was set aside for a person.",
+            cause.map_or_else(String::new, |cause| format!("{cause}; "))
+        );
+    }
+    let attempts = story.events.iter().map(|event| event.ids.attempt).max();
+    let attempts = super::super::set_up::count(attempts.unwrap_or(0), "attempt");
+    format!(
+        "{}{slot} was given up after {attempts} and recorded DEAD.",
+        cause.map_or_else(String::new, |cause| format!("{cause}; "))
+    )
+}
+
+/// ` but <cause>`, or nothing.
+fn but(cause: Option<String>) -> String {
+    cause.map_or_else(String::new, |cause| format!(", but {cause}"))
+}

@@ -1,0 +1,160 @@
+//! The events of one slot, and the questions that the templates ask of them.
+
+use super::super::{Execution, Spoken};
+use super::causes;
+use evidence::{Event, Holder, InstanceId, MessageId, RecordState, SlotVerdict, Timestamp, What};
+use scenarios::spec::{Fault, FaultKind};
+
+/// What happened to one slot.
+pub(super) struct Story<'a> {
+    pub execution: &'a Execution<'a>,
+    pub told: &'a SlotVerdict,
+    /// The events of the slot, in order.
+    pub events: Vec<&'a Event>,
+    /// The faults of the whole execution, in order.
+    pub faults: Vec<(&'a Fault, &'a Event)>,
+}
+
+impl<'a> Story<'a> {
+    pub fn of(execution: &'a Execution<'a>, told: &'a SlotVerdict) -> Self {
+        Story {
+            execution,
+            told,
+            events: execution.events_of(told.slot).collect(),
+            faults: execution.faults().collect(),
+        }
+    }
+
+    /// The name of an event's instance.
+    pub fn who(&self, event: &Event) -> &'a str {
+        self.execution.name(event)
+    }
+
+    /// The slot, such as `report#2`.
+    pub fn slot(&self) -> String {
+        self.execution.history.cast.slot(self.told.slot)
+    }
+
+    pub fn local(&self) -> bool {
+        self.execution.history.cast.local
+    }
+
+    /// The first event of the slot that says this.
+    pub fn first(&self, says: impl Fn(&What) -> bool) -> Option<&'a Event> {
+        self.events.iter().copied().find(|event| says(&event.what))
+    }
+
+    /// The last event of the slot that says this.
+    pub fn last(&self, says: impl Fn(&What) -> bool) -> Option<&'a Event> {
+        self.events.iter().copied().rfind(|event| says(&event.what))
+    }
+
+    pub fn has(&self, says: impl Fn(&What) -> bool) -> bool {
+        self.first(says).is_some()
+    }
+
+    /// The effects of the slot, in order.
+    pub fn effects(&self) -> impl Iterator<Item = &'a Event> {
+        let events = self.events.iter().copied();
+        events.filter(|event| matches!(event.what, What::Effect { .. }))
+    }
+
+    /// The hand-over of a message with this delivery count.
+    pub fn delivered(&self, message: Option<MessageId>, delivery: u32) -> Option<&'a Event> {
+        self.events.iter().copied().find(|event| {
+            event.what == What::Delivered
+                && event.ids.message == message
+                && event.ids.delivery == delivery
+        })
+    }
+
+    /// The first event that bears a message: its publish.
+    pub fn published(&self, message: Option<MessageId>) -> Option<&'a Event> {
+        self.events
+            .iter()
+            .copied()
+            .find(|event| event.what == What::Published && event.ids.message == message)
+    }
+
+    /// The faults up to an event, the last first.
+    pub fn faults_before(&self, event: &Event) -> impl Iterator<Item = (&'a Fault, &'a Event)> {
+        let until = event.at;
+        let faults = self.faults.iter().rev().copied();
+        faults.filter(move |(_, strike)| strike.at <= until)
+    }
+
+    /// The last fault of these kinds that struck one instance up to an event.
+    pub fn struck(
+        &self,
+        instance: InstanceId,
+        until: &Event,
+        kinds: &[FaultKind],
+    ) -> Option<(&'a Fault, &'a Event)> {
+        self.faults_before(until).find(|(fault, strike)| {
+            strike.instance == instance && (kinds.is_empty() || kinds.contains(&fault.kind))
+        })
+    }
+
+    /// The last fault of all, as a clause such as `executor-1 died before its ack`.
+    pub fn last_cause(&self) -> Option<String> {
+        let (fault, strike) = self.faults.last()?;
+        Some(self.cause(fault, strike))
+    }
+
+    /// The last fault up to an event, as a clause.
+    pub fn cause_before(&self, event: &Event) -> Option<String> {
+        let (fault, strike) = self.faults_before(event).next()?;
+        Some(self.cause(fault, strike))
+    }
+
+    /// A fault as a clause.
+    pub fn cause(&self, fault: &Fault, strike: &Event) -> String {
+        causes::clause(self, fault, strike)
+    }
+
+    /// True if something still holds the slot's run like this at the end.
+    pub fn is_held(&self, by: Holder) -> bool {
+        let held = &self.execution.history.rest.held;
+        held.iter()
+            .any(|held| held.slot == self.told.slot && held.by == by)
+    }
+
+    /// The state of the slot's record at the end.
+    pub fn record(&self) -> Option<RecordState> {
+        let records = &self.execution.history.rest.records;
+        let own = records.iter().filter(|row| row.slot == self.told.slot);
+        own.map(|record| record.state).max()
+    }
+
+    /// The guard, as scenario files write it; `None` where there is none.
+    pub fn guard(&self) -> Option<&'static str> {
+        match self.execution.scenario.guard.name() {
+            "none" => None,
+            name => Some(name),
+        }
+    }
+
+    /// The latest message of the run that was handed over, published or parked.
+    pub fn message(&self) -> String {
+        let message = self.events.iter().rev().find_map(|event| event.ids.message);
+        message.map_or_else(|| "the message".to_owned(), |message| message.to_string())
+    }
+
+    /// The time from one event to another, as a sentence says it.
+    pub fn between(&self, from: &Event, to: &Event) -> Spoken {
+        Spoken::about(to.at.ms_since(from.at))
+    }
+}
+
+/// The time of day.
+pub(super) fn at(moment: Timestamp) -> evidence::Clock {
+    moment.clock()
+}
+
+/// A message's name.
+pub(super) fn message(event: &Event) -> String {
+    match event.ids.message {
+        Some(message) => message.to_string(),
+        None => "the message".to_owned(),
+    }
+}
