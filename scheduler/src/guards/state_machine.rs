@@ -155,10 +155,7 @@ impl StateMachine {
                 tell(&self.ports, step, visit.ids, What::SkippedDone);
                 Ok(Entry::Done)
             }
-            Some(Dead | Unknown) => {
-                tell(&self.ports, step, visit.ids, What::GaveUp);
-                Ok(Entry::GivenUp)
-            }
+            Some(Dead | Unknown) => Ok(self.given_up(&visit, record)),
             _ if record.attempt >= self.max_attempts => self.give_up(&visit, record).await,
             _ => Ok(self.busy(&visit, self.rest(record))),
         }
@@ -166,10 +163,7 @@ impl StateMachine {
 
     fn permit(&self, visit: &Visit<'_>, attempt: u32, taken_over: bool) -> Permit {
         let step = &steps::GUARD_ENTER;
-        let ids = Ids {
-            attempt,
-            ..visit.ids.clone()
-        };
+        let ids = of_attempt(visit, attempt);
         if taken_over {
             tell(&self.ports, step, &ids, What::TakenOver);
         }
@@ -221,8 +215,13 @@ impl StateMachine {
             return Ok(self.busy(visit, self.rest(record)));
         }
         tell(&self.ports, step, visit.ids, What::Recorded(Dead));
-        tell(&self.ports, &steps::GUARD_ENTER, visit.ids, What::GaveUp);
-        Ok(Entry::GivenUp)
+        Ok(self.given_up(visit, record))
+    }
+
+    fn given_up(&self, visit: &Visit<'_>, record: Record) -> Entry {
+        let ids = of_attempt(visit, record.attempt);
+        tell(&self.ports, &steps::GUARD_ENTER, &ids, What::GaveUp);
+        Entry::GivenUp
     }
 
     /// Ends when the lease is somebody else's, or must be taken for it.
@@ -335,6 +334,14 @@ impl StateMachine {
             // The next delivery looks at what the current owner has made of it.
             _ => (What::RecordRefused, Settle::Defer(self.config.lease)),
         }
+    }
+}
+
+/// The identifiers of this attempt: a visit has none before it is let in.
+fn of_attempt(visit: &Visit<'_>, attempt: u32) -> Ids {
+    Ids {
+        attempt,
+        ..visit.ids.clone()
     }
 }
 

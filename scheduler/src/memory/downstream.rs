@@ -20,7 +20,7 @@ pub enum Recognises {
 
 /// One effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct LedgerEntry {
     /// Who made it.
     pub ids: Ids,
     /// The key that came with the request.
@@ -36,7 +36,7 @@ pub struct MemoryDownstream {
 
 #[derive(Default)]
 struct World {
-    ledger: Vec<Entry>,
+    ledger: Vec<LedgerEntry>,
     keys: BTreeSet<Arc<str>>,
     /// The highest fencing token seen, by run.
     fences: BTreeMap<Option<RunKey>, u64>,
@@ -53,7 +53,7 @@ impl MemoryDownstream {
     }
 
     /// The effects so far, in order.
-    pub fn ledger(&self) -> Vec<Entry> {
+    pub fn ledger(&self) -> Vec<LedgerEntry> {
         lock(&self.world).ledger.clone()
     }
 }
@@ -73,7 +73,7 @@ impl World {
                 return Reply::Repeated;
             }
         }
-        self.ledger.push(Entry {
+        self.ledger.push(LedgerEntry {
             ids: ids.clone(),
             key: request.key,
         });

@@ -38,7 +38,7 @@ mod time;
 pub use block_on::block_on;
 pub use broker::MemoryBroker;
 pub use database::MemoryDatabase;
-pub use downstream::{Entry, MemoryDownstream, Recognises};
+pub use downstream::{LedgerEntry, MemoryDownstream, Recognises};
 pub use journal::{MemoryJournal, Silence};
 pub use locks::MemoryLocks;
 pub use runtime::ManualRuntime;
