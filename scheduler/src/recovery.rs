@@ -65,7 +65,7 @@ pub async fn recover(
     let interest = Interest::Overdue {
         table: RUNS,
         sweep_after: sweep.sweep_after,
-        leases: true,
+        leases: sweep.clock,
     };
     let runtime = &executor.ports().runtime;
     while runtime.idle_until(anchor, config.every, interest).await == Wake::Poll {

@@ -2,6 +2,7 @@
 
 use super::{At, Fut, Table};
 use crate::Span;
+use crate::guards::TimeSource;
 use evidence::{Timestamp, What};
 
 /// Milliseconds on a clock that never jumps and goes on through a pause; only differences mean
@@ -33,8 +34,8 @@ pub enum Interest {
         table: Table,
         /// How long a run may stay QUEUED; `None`: no sweep.
         sweep_after: Option<Span>,
-        /// Whether expired leases count.
-        leases: bool,
+        /// On whose clock leases end.
+        leases: TimeSource,
     },
 }
 

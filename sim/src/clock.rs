@@ -1,0 +1,40 @@
+//! The wall clock of one instance: it may be wrong from the start, run at its own speed, and jump.
+
+use crate::agenda::Ms;
+use evidence::Timestamp;
+use scenarios::file::ClockTable;
+
+/// What an instance believes: epoch + elapsed x (1 + drift) + offset.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WallClock {
+    epoch: i64,
+    offset_ms: i64,
+    drift_ppm: i64,
+}
+
+impl WallClock {
+    pub(crate) fn new(epoch: Timestamp, table: &ClockTable) -> Self {
+        WallClock {
+            epoch: epoch.0,
+            offset_ms: table.skew.ms(),
+            drift_ppm: i64::from(table.drift_ppm),
+        }
+    }
+
+    /// What the clock reads.
+    pub(crate) fn read(&self, now: Ms) -> Timestamp {
+        let elapsed = i64::try_from(now).unwrap_or(i64::MAX / 2);
+        let drift = i128::from(elapsed) * i128::from(self.drift_ppm) / 1_000_000;
+        Timestamp(self.epoch + elapsed + i64::try_from(drift).unwrap_or(0) + self.offset_ms)
+    }
+
+    /// The clock jumps.
+    pub(crate) const fn step(&mut self, by_ms: i64) {
+        self.offset_ms = self.offset_ms.saturating_add(by_ms);
+    }
+
+    /// How long to sleep, on a clock that does not jump, until this one should read `until`.
+    pub(crate) fn until(&self, now: Ms, until: Timestamp) -> Ms {
+        u64::try_from(until.0.saturating_sub(self.read(now).0)).unwrap_or(0)
+    }
+}

@@ -1,0 +1,46 @@
+//! Watches every strike point that an execution reaches, and strikes where the plan says so.
+
+use crate::outcome::Reached;
+use scenarios::spec::{Fault, Plan, Site};
+
+/// The faults that are still to strike, and the sites reached so far.
+pub(crate) struct Injector {
+    faults: Vec<Fault>,
+    took_effect: Vec<bool>,
+    open: usize,
+    sites: Vec<Reached>,
+}
+
+impl Injector {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Injector {
+            faults: plan.faults.clone(),
+            took_effect: vec![false; plan.faults.len()],
+            open: plan.faults.len(),
+            sites: Vec::with_capacity(128),
+        }
+    }
+
+    /// Notes that a site is reached and gives the fault that strikes there, if any.
+    pub(crate) fn reach(&mut self, reached: Reached) -> Option<Fault> {
+        self.sites.push(reached);
+        if self.open == 0 {
+            return None;
+        }
+        self.strike(reached.site)
+    }
+
+    fn strike(&mut self, site: Site) -> Option<Fault> {
+        let place = self.faults.iter().position(|fault| fault.site == site)?;
+        if std::mem::replace(&mut self.took_effect[place], true) {
+            return None;
+        }
+        self.open -= 1;
+        Some(self.faults[place])
+    }
+
+    /// What was reached, and which faults struck.
+    pub(crate) fn into_parts(self) -> (Vec<Reached>, Vec<bool>) {
+        (self.sites, self.took_effect)
+    }
+}

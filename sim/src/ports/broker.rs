@@ -1,0 +1,81 @@
+//! The broker port.
+
+use super::Window;
+use super::call::LONG_POLL_MS;
+use crate::servers::broker::BrokerRequest;
+use crate::servers::{Request, Response};
+use scenarios::spec::Server;
+use scheduler::Span;
+use scheduler::ports::{
+    At, Broker, CallError, Delivery, Envelope, Fut, Published, Receipt, Settled,
+};
+
+fn settled(response: Response) -> Option<Settled> {
+    match response {
+        Response::Settled(settled) => Some(settled),
+        _ => None,
+    }
+}
+
+impl Window {
+    fn settle<'a>(
+        &self,
+        at: At<'a>,
+        request: BrokerRequest,
+    ) -> Fut<'a, Result<Settled, CallError>> {
+        self.call(at, Server::Broker, Request::Broker(request), settled)
+    }
+}
+
+impl Broker for Window {
+    fn publish<'a>(
+        &'a self,
+        at: At<'a>,
+        envelope: Envelope,
+    ) -> Fut<'a, Result<Published, CallError>> {
+        let request = Request::Broker(BrokerRequest::Publish(envelope));
+        self.call(at, Server::Broker, request, |response| match response {
+            Response::Published(published) => Some(published),
+            _ => None,
+        })
+    }
+
+    fn deliver<'a>(&'a self, at: At<'a>) -> Fut<'a, Result<Delivery, CallError>> {
+        let request = Request::Broker(BrokerRequest::Deliver);
+        self.call_within(
+            at,
+            Server::Broker,
+            request,
+            LONG_POLL_MS,
+            |response| match response {
+                Response::Delivery(delivery) => Some(delivery),
+                _ => None,
+            },
+        )
+    }
+
+    fn ack<'a>(&'a self, at: At<'a>, receipt: Receipt) -> Fut<'a, Result<Settled, CallError>> {
+        self.settle(at, BrokerRequest::Ack(receipt))
+    }
+
+    fn reject<'a>(&'a self, at: At<'a>, receipt: Receipt) -> Fut<'a, Result<Settled, CallError>> {
+        self.settle(at, BrokerRequest::Reject(receipt))
+    }
+
+    fn defer<'a>(
+        &'a self,
+        at: At<'a>,
+        receipt: Receipt,
+        delay: Span,
+    ) -> Fut<'a, Result<Settled, CallError>> {
+        self.settle(at, BrokerRequest::Defer(receipt, delay.ms()))
+    }
+
+    fn renew<'a>(&'a self, at: At<'a>, receipt: Receipt) -> Fut<'a, Result<Settled, CallError>> {
+        self.settle(at, BrokerRequest::Renew(receipt))
+    }
+
+    fn renew_every(&self) -> Option<Span> {
+        self.shared.lock().constants.renew_every
+    }
+}

@@ -1,0 +1,374 @@
+//! Runtime, clock and journal of an incarnation.
+
+use super::Window;
+use crate::agenda::{Action, Ms};
+use crate::engine::Shared;
+use crate::faults;
+use crate::world::{Armed, run_of};
+use evidence::{Ids, Step, Timestamp, What};
+use scenarios::spec::{Phase, RunRef};
+use scheduler::Span;
+use scheduler::ports::{At, Clock, Fut, Interest, Journal, Monotonic, Runtime, Wake};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+impl Clock for Window {
+    fn now(&self) -> Timestamp {
+        let world = self.shared.lock();
+        world.processes[usize::from(self.instance)]
+            .clock
+            .read(world.now)
+    }
+}
+
+impl Journal for Window {
+    fn record(&self, at: At<'_>, what: What) {
+        let mut world = self.shared.lock();
+        if world.is_current(self.instance, self.incarnation) {
+            world.record(
+                self.instance,
+                self.incarnation,
+                at.step,
+                what,
+                at.ids.clone(),
+            );
+        }
+    }
+}
+
+impl Runtime for Window {
+    fn monotonic(&self) -> Monotonic {
+        Monotonic(self.shared.lock().now)
+    }
+
+    fn sleep(&self, span: Span) -> Fut<'_, ()> {
+        Box::pin(Sleeping {
+            shared: &self.shared,
+            length: span.ms(),
+            until: None,
+        })
+    }
+
+    fn pass<'a>(&'a self, at: At<'a>) -> Fut<'a, ()> {
+        Box::pin(Passing {
+            window: self,
+            at,
+            passed: false,
+        })
+    }
+
+    fn wait_until<'a>(&'a self, at: At<'a>, until: Timestamp, cap: Option<Span>) -> Fut<'a, ()> {
+        Box::pin(WaitingForSlot {
+            window: self,
+            at,
+            until,
+            cap,
+            stage: Stage::New,
+        })
+    }
+
+    fn spawn(&self, task: Fut<'static, ()>) {
+        let mut world = self.shared.lock();
+        if world.is_current(self.instance, self.incarnation) {
+            world.tasks.spawn(self.instance, task);
+        } else {
+            // Dropped when nothing is locked.
+            world.tasks.graveyard.push(task);
+        }
+    }
+
+    fn idle_until(&self, anchor: Monotonic, every: Span, interest: Interest) -> Fut<'_, Wake> {
+        Box::pin(Idling {
+            window: self,
+            anchor: anchor.0,
+            every: every.ms(),
+            interest,
+            place: None,
+        })
+    }
+
+    fn stopping(&self) -> bool {
+        self.shared.lock().processes[usize::from(self.instance)].stopping
+    }
+
+    fn stop_requested(&self) -> Fut<'_, ()> {
+        Box::pin(StopRequested {
+            window: self,
+            waiting: false,
+        })
+    }
+
+    fn random(&self, at: At<'_>) -> u64 {
+        self.shared
+            .lock()
+            .random(self.instance, at.step, run_of(at.ids))
+    }
+}
+
+/// Sleeps on the clock that does not jump.
+struct Sleeping<'a> {
+    shared: &'a Shared,
+    length: Ms,
+    until: Option<Ms>,
+}
+
+impl Future for Sleeping<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let shared = self.shared;
+        let mut world = shared.lock();
+        match self.until {
+            Some(until) if until <= world.now => Poll::Ready(()),
+            Some(_) => Poll::Pending,
+            None => {
+                let until = world.now.saturating_add(self.length);
+                self.until = Some(until);
+                if let Some(task) = world.tasks.current {
+                    let instance = world.tasks.instance(task).unwrap_or(0);
+                    world.agenda.add(until, instance, Action::Wake(task));
+                }
+                Poll::Pending
+            }
+        }
+    }
+}
+
+/// Passes a step that is no call.
+struct Passing<'a> {
+    window: &'a Window,
+    at: At<'a>,
+    passed: bool,
+}
+
+impl Future for Passing<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let window = self.window;
+        if std::mem::replace(&mut self.passed, true) {
+            return Poll::Ready(());
+        }
+        if window.reach(self.at.step, self.at.ids, None, Phase::Before) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
+    }
+}
+
+impl Window {
+    /// Reaches a site of a step that is no call; false if the instance cannot go on now: it is
+    /// dead, or paused (then its task is woken when the pause is over).
+    fn reach(&self, step: &'static Step, ids: &Ids, n: Option<u16>, phase: Phase) -> bool {
+        let mut world = self.shared.lock();
+        let run = run_of(ids);
+        let n = n.unwrap_or_else(|| world.occur(self.instance, step, run));
+        if let Some(fault) = world.reach(self.instance, step, run, n, phase) {
+            faults::on_step(&mut world, &fault, step, ids);
+        }
+        if !world.is_current(self.instance, self.incarnation) {
+            return false;
+        }
+        if world.processes[usize::from(self.instance)]
+            .paused_until
+            .is_some()
+        {
+            if let Some(task) = world.tasks.current {
+                // Stalled with everything else of the instance, and done when it goes on.
+                let now = world.now;
+                world.agenda.add(now, self.instance, Action::Wake(task));
+            }
+            return false;
+        }
+        true
+    }
+}
+
+enum Stage {
+    New,
+    /// The site `before` is passed; the length of the sleep is not computed yet.
+    Awake(u16),
+    Asleep {
+        n: u16,
+        until: Ms,
+    },
+    Woken,
+}
+
+/// Waits for a slot: before, asleep, awake.
+struct WaitingForSlot<'a> {
+    window: &'a Window,
+    at: At<'a>,
+    until: Timestamp,
+    cap: Option<Span>,
+    stage: Stage,
+}
+
+impl WaitingForSlot<'_> {
+    fn arm(&self) -> u16 {
+        let mut world = self.window.shared.lock();
+        let run = run_of(self.at.ids);
+        if let RunRef::Slot(slot) = run {
+            let instance = self.window.instance;
+            world.armed.push(Armed { instance, slot });
+            if let Some(run) = &self.at.ids.run {
+                world.discover(slot, self.until, run);
+            }
+        }
+        world.occur(self.window.instance, self.at.step, run)
+    }
+
+    fn disarm(&self) {
+        let mut world = self.window.shared.lock();
+        let slot = self.at.ids.slot.truth();
+        let instance = self.window.instance;
+        if let Some(place) = world
+            .armed
+            .iter()
+            .position(|armed| armed.instance == instance && Some(armed.slot) == slot)
+        {
+            world.armed.swap_remove(place);
+        }
+    }
+
+    /// Computes how long to sleep, and falls asleep.
+    fn fall_asleep(&self) -> Ms {
+        let mut world = self.window.shared.lock();
+        let instance = self.window.instance;
+        let length = world.processes[usize::from(instance)]
+            .clock
+            .until(world.now, self.until);
+        let length = self.cap.map_or(length, |cap| length.min(cap.ms()));
+        let until = world.now + length;
+        if let Some(task) = world.tasks.current {
+            world.agenda.add(until, instance, Action::Wake(task));
+        }
+        until
+    }
+}
+
+impl Future for WaitingForSlot<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let (window, step, ids) = (self.window, self.at.step, self.at.ids);
+        loop {
+            match self.stage {
+                Stage::New => {
+                    let n = self.arm();
+                    self.stage = Stage::Awake(n);
+                    if !window.reach(step, ids, Some(n), Phase::Before) {
+                        return Poll::Pending;
+                    }
+                }
+                Stage::Awake(n) => {
+                    let until = self.fall_asleep();
+                    self.stage = Stage::Asleep { n, until };
+                    // A pause that begins in the middle of a sleep holds up the waking.
+                    window.reach_asleep(step, ids, n);
+                    return Poll::Pending;
+                }
+                Stage::Asleep { n, until } => {
+                    if window.shared.lock().now < until {
+                        return Poll::Pending;
+                    }
+                    self.stage = Stage::Woken;
+                    if !window.reach(step, ids, Some(n), Phase::Done) {
+                        return Poll::Pending;
+                    }
+                }
+                Stage::Woken => {
+                    self.disarm();
+                    return Poll::Ready(());
+                }
+            }
+        }
+    }
+}
+
+impl Drop for WaitingForSlot<'_> {
+    fn drop(&mut self) {
+        if !matches!(self.stage, Stage::New) {
+            self.disarm();
+        }
+    }
+}
+
+impl Window {
+    /// Reaches the site in the middle of a sleep.
+    fn reach_asleep(&self, step: &'static Step, ids: &Ids, n: u16) {
+        let mut world = self.shared.lock();
+        if let Some(fault) = world.reach(self.instance, step, run_of(ids), n, Phase::Request) {
+            faults::on_step(&mut world, &fault, step, ids);
+        }
+    }
+}
+
+/// Idles until a poll would find something.
+struct Idling<'a> {
+    window: &'a Window,
+    anchor: Ms,
+    every: Ms,
+    interest: Interest,
+    place: Option<usize>,
+}
+
+impl Future for Idling<'_> {
+    type Output = Wake;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Wake> {
+        let window = self.window;
+        let mut world = window.shared.lock();
+        if world.processes[usize::from(window.instance)].stopping {
+            return Poll::Ready(Wake::Stop);
+        }
+        match self.place {
+            None => {
+                let (instance, incarnation) = (window.instance, window.incarnation);
+                let place = world.idle(
+                    instance,
+                    incarnation,
+                    self.anchor,
+                    self.every,
+                    self.interest,
+                );
+                self.place = Some(place);
+                Poll::Pending
+            }
+            Some(place) if world.pollers[place].woken => {
+                world.pollers[place].task = None;
+                Poll::Ready(Wake::Poll)
+            }
+            Some(_) => Poll::Pending,
+        }
+    }
+}
+
+/// Ends when the instance has been asked to stop.
+struct StopRequested<'a> {
+    window: &'a Window,
+    waiting: bool,
+}
+
+impl Future for StopRequested<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let window = self.window;
+        let mut world = window.shared.lock();
+        let task = world.tasks.current;
+        let process = &mut world.processes[usize::from(window.instance)];
+        if process.stopping {
+            return Poll::Ready(());
+        }
+        if !std::mem::replace(&mut self.waiting, true)
+            && let Some(task) = task
+            && !process.stop_waiters.contains(&task)
+        {
+            process.stop_waiters.push(task);
+        }
+        Poll::Pending
+    }
+}

@@ -1,0 +1,86 @@
+//! What is left when an execution has ended.
+
+use crate::servers::broker::State;
+use crate::world::World;
+use evidence::{Ended, Held, Holder, Planned, RecordAtRest, RecordState, Rest, Slot};
+use scheduler::guards::state_of;
+use scheduler::tables::{OUTBOX, RUNS, outbox, runs};
+use std::sync::Arc;
+
+/// What still holds runs, and the execution records.
+pub(crate) fn rest(world: &mut World, ended: Ended) -> Rest {
+    let mut held: Vec<Held> = Vec::new();
+    for message in &world.broker.messages {
+        let by = match message.state {
+            State::Ready | State::Delayed => Holder::ReadyMessage,
+            State::Unacked { .. } => Holder::UnackedMessage,
+            State::Dead => Holder::DeadLetter,
+            State::Settled | State::Dropped => continue,
+        };
+        held.extend(message.slot().map(|slot| Held { slot, by }));
+    }
+    for (_, row) in world.database.tables.rows(OUTBOX) {
+        if row
+            .cells
+            .get(usize::from(outbox::SENT.0))
+            .is_some_and(|sent| sent.int() == 0)
+        {
+            held.extend(row.slot.truth().map(|slot| Held {
+                slot,
+                by: Holder::OutboxRow,
+            }));
+        }
+    }
+    held.extend(world.hanging_attempts().map(|slot| Held {
+        slot,
+        by: Holder::Attempt,
+    }));
+    held.extend(world.armed.iter().map(|armed| Held {
+        slot: armed.slot,
+        by: Holder::ArmedTimer,
+    }));
+    held.sort_by_key(|held| (held.slot, held.by));
+    let mut records: Vec<RecordAtRest> = world
+        .database
+        .tables
+        .rows(RUNS)
+        .filter_map(|(_, row)| {
+            let state = state_of(row.cells.get(usize::from(runs::STATE.0))?.int())?;
+            let listed = matches!(state, RecordState::Created | RecordState::Queued);
+            Some(RecordAtRest {
+                slot: row.slot.truth()?,
+                state,
+                listed,
+            })
+        })
+        .collect();
+    records.sort_by_key(|record| record.slot);
+    Rest {
+        ended,
+        at: world.timestamp(),
+        held,
+        records,
+    }
+}
+
+/// The slots that were due: those of the timetables, and those that timers with a delay came to.
+pub(crate) fn planned(world: &World) -> Arc<[Planned]> {
+    if world.discovered.is_empty() {
+        return world.constants.planned.clone();
+    }
+    let mut planned: Vec<Planned> = world.constants.planned.to_vec();
+    planned.extend(
+        world
+            .discovered
+            .iter()
+            .map(|(slot, scheduled, run)| Planned {
+                slot: *slot,
+                scheduled: *scheduled,
+                run: run.clone(),
+            }),
+    );
+    planned.sort_by_key(|planned: &Planned| planned.slot);
+    let by_slot = |planned: &Planned| -> Slot { planned.slot };
+    planned.dedup_by_key(|planned| by_slot(planned));
+    planned.into()
+}

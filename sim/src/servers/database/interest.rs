@@ -1,0 +1,55 @@
+//! When would a poll find something? Lets the simulator skip the polls that would not.
+
+use super::Database;
+use evidence::{RecordState, Timestamp};
+use scheduler::guards::{TimeSource, state_number};
+use scheduler::ports::{Interest, Value};
+use scheduler::tables::{outbox, runs};
+
+impl Database {
+    /// The first moment, on the database's clock, at which a poll finds something as things are;
+    /// `None`: not before something changes. `node_ahead_ms` is how much the poller's own clock is
+    /// ahead.
+    pub(crate) fn next_due(&self, interest: Interest, node_ahead_ms: i64) -> Option<Timestamp> {
+        match interest {
+            Interest::Pending { table, after } => self
+                .tables
+                .rows(table)
+                .filter(|(_, row)| number(&row.cells, outbox::SENT.0) == 0)
+                .map(|(_, row)| number(&row.cells, outbox::SINCE.0) + after.as_i64())
+                .min(),
+            Interest::Overdue {
+                table,
+                sweep_after,
+                leases,
+            } => {
+                let ahead = if leases == TimeSource::Node {
+                    node_ahead_ms
+                } else {
+                    0
+                };
+                let due = |cells: &[Value]| {
+                    let state = number(cells, runs::STATE.0);
+                    let until = number(cells, runs::UNTIL.0);
+                    if state == state_number(RecordState::Running) {
+                        return Some(until - ahead);
+                    }
+                    let forgotten = state == state_number(RecordState::Queued)
+                        || state == state_number(RecordState::Failed);
+                    sweep_after
+                        .filter(|_| forgotten)
+                        .map(|after| until + after.as_i64())
+                };
+                self.tables
+                    .rows(table)
+                    .filter_map(|(_, row)| due(&row.cells))
+                    .min()
+            }
+        }
+        .map(Timestamp)
+    }
+}
+
+fn number(cells: &[Value], column: u8) -> i64 {
+    cells.get(usize::from(column)).map_or(0, Value::int)
+}

@@ -1,0 +1,232 @@
+//! What one statement does.
+
+use super::sessions::Sessions;
+use super::tables::{Stored, Tables};
+use evidence::{SlotTag, Timestamp};
+use scheduler::ports::{
+    Answer, Cells, Condition, Expr, Key, OnConflict, Row, RowLock, Statement, Table, Test, Value,
+};
+
+/// What running a statement came to.
+pub(super) enum Step {
+    Answer(Answer),
+    /// The transaction is to be rolled back.
+    Abort(Answer),
+    /// This transaction is in the way.
+    WaitFor(u32),
+}
+
+/// Runs a statement of an open transaction.
+pub(super) fn run(
+    tables: &mut Tables,
+    sessions: &mut Sessions,
+    session: u32,
+    statement: &Statement,
+    now: Timestamp,
+    slot: SlotTag,
+) -> Step {
+    let mut on = On {
+        tables,
+        sessions,
+        session,
+        now,
+        slot,
+    };
+    match statement {
+        Statement::Insert {
+            table,
+            key,
+            cells,
+            on_conflict,
+        } => on.insert(*table, key, cells, *on_conflict),
+        Statement::Update {
+            table,
+            key,
+            when,
+            set,
+            required,
+        } => on.update(*table, key, when, set, *required),
+        Statement::Select { table, key, lock } => on.select(*table, key, *lock),
+        Statement::Scan { table, when } => Step::Answer(Answer::Rows(on.scan(*table, when))),
+        Statement::Delete { table, key, when } => on.delete(*table, key, when),
+    }
+}
+
+struct On<'a> {
+    tables: &'a mut Tables,
+    sessions: &'a mut Sessions,
+    session: u32,
+    now: Timestamp,
+    slot: SlotTag,
+}
+
+impl On<'_> {
+    fn put(&mut self, table: Table, key: &Key, row: Option<Stored>) {
+        let before = self.tables.put(table, key, row);
+        self.sessions.changed(self.session, table, key, before);
+    }
+
+    fn insert(&mut self, table: Table, key: &Key, cells: &[Expr], on_conflict: OnConflict) -> Step {
+        if let Some(holder) = self.sessions.holder(self.session, table, key) {
+            return Step::WaitFor(holder);
+        }
+        if self.tables.get(table, key).is_some() {
+            return match on_conflict {
+                OnConflict::Abort => Step::Abort(Answer::Conflict),
+                OnConflict::Ignore => Step::Answer(Answer::Affected(0)),
+            };
+        }
+        let empty = Cells::new();
+        let cells = cells
+            .iter()
+            .map(|cell| evaluate(cell, &empty, self.now))
+            .collect();
+        self.put(
+            table,
+            key,
+            Some(Stored {
+                cells,
+                slot: self.slot,
+            }),
+        );
+        Step::Answer(Answer::Affected(1))
+    }
+
+    fn update(
+        &mut self,
+        table: Table,
+        key: &Key,
+        when: &Condition,
+        set: &[(scheduler::ports::Column, Expr)],
+        required: bool,
+    ) -> Step {
+        if let Some(holder) = self.sessions.holder(self.session, table, key) {
+            return Step::WaitFor(holder);
+        }
+        let changed = match self.tables.get(table, key) {
+            Some(row) if holds(when, &row.cells, self.now) => {
+                let mut cells = row.cells.clone();
+                for (column, value) in set {
+                    if let Some(cell) = cells.get_mut(usize::from(column.0)) {
+                        *cell = evaluate(value, &row.cells, self.now);
+                    }
+                }
+                // A row that nobody's run has written belongs to nobody's slot.
+                let slot = if self.slot == SlotTag::NONE {
+                    row.slot
+                } else {
+                    self.slot
+                };
+                Some(Stored { cells, slot })
+            }
+            _ => None,
+        };
+        match changed {
+            Some(row) => {
+                self.put(table, key, Some(row));
+                Step::Answer(Answer::Affected(1))
+            }
+            None if required => Step::Abort(Answer::Affected(0)),
+            None => Step::Answer(Answer::Affected(0)),
+        }
+    }
+
+    fn delete(&mut self, table: Table, key: &Key, when: &Condition) -> Step {
+        if let Some(holder) = self.sessions.holder(self.session, table, key) {
+            return Step::WaitFor(holder);
+        }
+        match self.tables.get(table, key) {
+            Some(row) if holds(when, &row.cells, self.now) => {
+                self.put(table, key, None);
+                Step::Answer(Answer::Affected(1))
+            }
+            _ => Step::Answer(Answer::Affected(0)),
+        }
+    }
+
+    fn select(&mut self, table: Table, key: &Key, lock: RowLock) -> Step {
+        if lock == RowLock::ForUpdate {
+            if let Some(holder) = self.sessions.holder(self.session, table, key) {
+                return Step::WaitFor(holder);
+            }
+            // A row that does not exist is not locked (PostgreSQL).
+            if self.tables.get(table, key).is_some() {
+                self.sessions.lock(self.session, table, key);
+            }
+        }
+        let stored = match self.sessions.committed_version(self.session, table, key) {
+            Some(before) => before,
+            None => self.tables.get(table, key),
+        };
+        Step::Answer(Answer::Rows(
+            stored.map(|stored| row(key, stored)).into_iter().collect(),
+        ))
+    }
+
+    fn scan(&self, table: Table, when: &Condition) -> Vec<Row> {
+        let visible = |key: &Key, stored: &Stored| -> Option<Row> {
+            let stored = match self.sessions.committed_version(self.session, table, key) {
+                Some(before) => before.cloned()?,
+                None => stored.clone(),
+            };
+            holds(when, &stored.cells, self.now).then(|| row(key, &stored))
+        };
+        let mut rows: Vec<Row> = self
+            .tables
+            .rows(table)
+            .filter_map(|(key, stored)| visible(key, stored))
+            .collect();
+        let removed = self
+            .sessions
+            .removed_by_others(self.session, table, self.tables);
+        if !removed.is_empty() {
+            rows.extend(
+                removed
+                    .iter()
+                    .filter_map(|(key, stored)| visible(key, stored)),
+            );
+            rows.sort_by(|a, b| a.key.cmp(&b.key));
+        }
+        rows
+    }
+}
+
+fn row(key: &Key, stored: &Stored) -> Row {
+    Row {
+        key: key.clone(),
+        cells: stored.cells.clone(),
+        slot: stored.slot,
+    }
+}
+
+fn evaluate(expr: &Expr, cells: &Cells, now: Timestamp) -> Value {
+    match expr {
+        Expr::Value(value) => value.clone(),
+        Expr::Now { plus_ms } => Value::Int(now.0 + plus_ms),
+        Expr::Plus(column, add) => match cells.get(usize::from(column.0)) {
+            Some(Value::Int(number)) => Value::Int(number + add),
+            _ => Value::Null,
+        },
+    }
+}
+
+/// Whether any of the lists of tests holds for the row.
+pub(super) fn holds(when: &Condition, cells: &Cells, now: Timestamp) -> bool {
+    when.0.is_empty()
+        || when
+            .0
+            .iter()
+            .any(|all| all.iter().all(|test| passes(test, cells, now)))
+}
+
+fn passes(test: &Test, cells: &Cells, now: Timestamp) -> bool {
+    let cell = |column: &scheduler::ports::Column| cells.get(usize::from(column.0));
+    match test {
+        Test::Is(column, number) => cell(column) == Some(&Value::Int(*number)),
+        Test::AtMost(column, expr) => match (cell(column), evaluate(expr, cells, now)) {
+            (Some(Value::Int(left)), Value::Int(right)) => *left <= right,
+            _ => false,
+        },
+        Test::IsNull(column) => matches!(cell(column), None | Some(Value::Null)),
+    }
+}

@@ -1,0 +1,27 @@
+//! Models of the servers: each answers a request at once, or later.
+
+pub(crate) mod broker;
+pub(crate) mod database;
+pub(crate) mod downstream;
+pub(crate) mod lock;
+
+/// What a call asks of a server.
+#[derive(Clone, Debug)]
+pub(crate) enum Request {
+    Database(database::DatabaseRequest),
+    Broker(broker::BrokerRequest),
+    Lock(lock::LockRequest),
+    Downstream(downstream::DownstreamRequest),
+}
+
+/// What a server answers.
+#[derive(Debug)]
+pub(crate) enum Response {
+    Answers(scheduler::ports::Answers),
+    Published(scheduler::ports::Published),
+    Delivery(scheduler::ports::Delivery),
+    Settled(scheduler::ports::Settled),
+    Locked(bool),
+    Reply(scheduler::ports::Reply),
+    Found(bool),
+}

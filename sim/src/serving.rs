@@ -1,0 +1,282 @@
+//! What a request does when it has reached its server, and what follows from it.
+
+use crate::agenda::{Action, Ms};
+use crate::calls::CallKey;
+use crate::servers::broker::BrokerRequest;
+use crate::servers::database::{DatabaseRequest, Ran, Working};
+use crate::servers::downstream::{Arrived, Asker, DownstreamRequest};
+use crate::servers::{Request, Response};
+use crate::world::World;
+use evidence::{Ids, MessageId, Slot, SlotTag, What};
+use scheduler::ports::{CallError, Envelope, Interest, Published, Receipt, Reply};
+use scheduler::steps;
+
+mod delivering;
+
+impl World {
+    /// The server gets a request.
+    pub(crate) fn serve(&mut self, key: CallKey, request: Request, again: bool) {
+        match request {
+            Request::Database(request) => self.serve_database(key, request),
+            Request::Broker(request) => self.serve_broker(key, request, again),
+            Request::Lock(request) => {
+                let done = self.locks.handle(self.now, request);
+                self.respond(key, Response::Locked(done), again);
+            }
+            Request::Downstream(DownstreamRequest::Lookup { key: of }) => {
+                let at = self.timestamp();
+                let found = self.downstream.lookup(&of, at);
+                self.respond(key, Response::Found(found), again);
+            }
+            Request::Downstream(DownstreamRequest::Perform(request)) => {
+                self.serve_perform(key, request, again);
+            }
+        }
+    }
+
+    /// Only the first copy of a request is answered; the second one's answer goes nowhere.
+    pub(crate) fn respond(&mut self, key: CallKey, response: Response, again: bool) {
+        if again {
+            self.calls.release(key);
+        } else {
+            self.done(key, response);
+        }
+    }
+
+    fn serve_database(&mut self, key: CallKey, request: DatabaseRequest) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let (instance, incarnation, ids) = (call.instance, call.incarnation, call.ids.clone());
+        let interactive = request.session.is_some();
+        let session = request
+            .session
+            .unwrap_or_else(|| self.database.sessions.fresh());
+        let working = Working {
+            call: Some(key),
+            session,
+            interactive,
+            statements: request.statements,
+            next: 0,
+            answers: Default::default(),
+            commit: request.commit,
+            instance,
+            incarnation,
+            ids,
+        };
+        let now = self.timestamp();
+        let ran = self.database.arrive(now, working);
+        self.database_ran(ran, key);
+        self.wake_blocked();
+    }
+
+    fn database_ran(&mut self, ran: Ran, key: CallKey) {
+        match ran {
+            Ran::Waits => self.answer_pending(key),
+            Ran::Done(working, committed) => {
+                for _ in 0..committed.effects {
+                    self.effect(working.instance, working.incarnation, working.ids.clone());
+                }
+                if let Some(call) = working.call {
+                    self.done(call, Response::Answers(working.answers));
+                }
+                if committed.tables != 0 {
+                    self.rearrange_polls(|interest| match interest {
+                        Interest::Pending { table, .. } | Interest::Overdue { table, .. } => {
+                            committed.touches(*table)
+                        }
+                    });
+                }
+            }
+            Ran::Deadlock(working) => {
+                if let Some(call) = working.call {
+                    self.reply_error(call, CallError::Refused);
+                }
+            }
+        }
+    }
+
+    /// Transactions that waited for one that has ended go on.
+    pub(crate) fn wake_blocked(&mut self) {
+        loop {
+            let now = self.timestamp();
+            let outcomes = self.database.wake_waiting(now);
+            if outcomes.is_empty() {
+                return;
+            }
+            for ran in outcomes {
+                let key = match &ran {
+                    Ran::Done(working, _) | Ran::Deadlock(working) => working.call,
+                    Ran::Waits => None,
+                };
+                if let Some(key) = key {
+                    self.database_ran(ran, key);
+                }
+            }
+        }
+    }
+
+    /// The client of an open transaction is gone or gave up.
+    pub(crate) fn abandon_session(&mut self, session: u32) {
+        self.database.abandon(session);
+        self.wake_blocked();
+    }
+
+    fn serve_perform(&mut self, key: CallKey, request: scheduler::ports::Request, again: bool) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let asker = Asker {
+            instance: call.instance,
+            incarnation: call.incarnation,
+            ids: call.ids.clone(),
+        };
+        let instance = call.instance;
+        let answer_to = (!again).then_some(key);
+        match self.downstream.arrive(self.now, answer_to, asker, request) {
+            Arrived::Working(number) => {
+                let at = self.now + self.constants.effect_latency;
+                self.agenda.add(at, instance, Action::EffectDone(number));
+                if again {
+                    self.calls.release(key);
+                } else {
+                    self.answer_by(key, at);
+                }
+            }
+            Arrived::Waiting if again => self.calls.release(key),
+            Arrived::Waiting => self.answer_pending(key),
+            Arrived::Answered(reply) => {
+                self.tell_reply(key, reply);
+                self.respond(key, Response::Reply(reply), again);
+            }
+        }
+    }
+
+    fn tell_reply(&mut self, key: CallKey, reply: Reply) {
+        let what = match reply {
+            Reply::Performed => return,
+            Reply::Repeated => What::Repeated,
+            Reply::InProgress | Reply::Stale => What::EffectRefused,
+        };
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let (instance, incarnation, ids) = (call.instance, call.incarnation, call.ids.clone());
+        self.record(instance, incarnation, &steps::DOWNSTREAM_PERFORM, what, ids);
+    }
+
+    /// The latency of an effect is over.
+    pub(crate) fn effect_done(&mut self, number: u32) {
+        let at = self.timestamp();
+        let Some(finished) = self.downstream.finish(self.now, number, at) else {
+            return;
+        };
+        if finished.reply == Reply::Performed {
+            let asker = finished.asker;
+            self.effect(asker.instance, asker.incarnation, asker.ids);
+        }
+        for (call, reply) in finished.answers {
+            self.tell_reply(call, reply);
+            self.done(call, Response::Reply(reply));
+        }
+    }
+
+    /// One more entry of the ledger.
+    fn effect(&mut self, instance: u8, incarnation: u16, ids: Ids) {
+        self.ledger += 1;
+        let what = What::Effect {
+            number: self.ledger,
+        };
+        self.record(instance, incarnation, &steps::DOWNSTREAM_PERFORM, what, ids);
+    }
+
+    fn serve_broker(&mut self, key: CallKey, request: BrokerRequest, again: bool) {
+        let now = self.now;
+        match request {
+            BrokerRequest::Publish(envelope) => self.serve_publish(key, envelope, again),
+            BrokerRequest::Deliver => {
+                self.broker.consume(key);
+                self.hand_over();
+            }
+            BrokerRequest::Ack(receipt) => {
+                let settling = self.broker.ack(receipt);
+                self.settled(key, receipt, settling, What::Acked, again);
+            }
+            BrokerRequest::Reject(receipt) => {
+                let settling = self.broker.reject(receipt);
+                self.settled(key, receipt, settling, What::DeadLettered, again);
+            }
+            BrokerRequest::Defer(receipt, delay) => {
+                let settling = self.broker.defer(now, receipt, delay);
+                let for_ms = u32::try_from(delay).unwrap_or(u32::MAX);
+                self.settled(key, receipt, settling, What::Deferred { for_ms }, again);
+            }
+            BrokerRequest::Renew(receipt) => {
+                let settling = self.broker.renew(now, receipt);
+                self.settled(key, receipt, settling, What::Renewed, again);
+            }
+        }
+    }
+
+    fn serve_publish(&mut self, key: CallKey, envelope: Envelope, again: bool) {
+        let accepted = self.broker.publish(self.now, envelope);
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let (instance, incarnation) = (call.instance, call.incarnation);
+        let ids = Ids {
+            message: Some(accepted.message),
+            ..call.ids.clone()
+        };
+        let what = if accepted.deduplicated {
+            What::PublishDeduplicated
+        } else {
+            What::Published
+        };
+        self.record(instance, incarnation, &steps::BROKER_PUBLISH, what, ids);
+        let published = Published {
+            message: accepted.message,
+            deduplicated: accepted.deduplicated,
+        };
+        self.respond(key, Response::Published(published), again);
+        self.hand_over();
+    }
+
+    /// An operator publishes a copy of a run's newest message.
+    pub(crate) fn replay(&mut self, instance: u8, slot: Slot, ids: &Ids) {
+        let Some(place) = self.broker.accepted(slot) else {
+            return;
+        };
+        let envelope = &self.broker.messages[place as usize].envelope;
+        let (run, trace) = (envelope.run.clone(), envelope.trace);
+        let Some(message) = self.broker.replay(self.now, slot) else {
+            return;
+        };
+        let ids = Ids {
+            slot: SlotTag::seal(slot),
+            run: Some(run),
+            trace: Some(trace),
+            message: Some(message),
+            delivery: 0,
+            attempt: ids.attempt,
+        };
+        let incarnation = self.processes[usize::from(instance)].incarnation;
+        self.record(
+            instance,
+            incarnation,
+            &steps::BROKER_PUBLISH,
+            What::Published,
+            ids,
+        );
+        self.hand_over();
+    }
+
+    fn answer_by(&mut self, key: CallKey, at: Ms) {
+        self.expect_by(key, at + 1);
+    }
+}
+
+/// The message and delivery that a receipt is about, as an event tells them.
+fn about(receipt: Receipt) -> (MessageId, u32) {
+    (MessageId((receipt.0 >> 32) as u32 + 1), receipt.0 as u32)
+}

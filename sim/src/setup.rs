@@ -1,0 +1,280 @@
+//! A scenario made ready: everything that is the same in all its executions is computed once.
+
+use crate::agenda::Ms;
+use crate::keyed::LEG_MAX_MS;
+use crate::servers::downstream::Outside;
+use evidence::{Cast, InstanceId, Planned, TimerId, Timestamp};
+use scenarios::Scenario;
+use scenarios::file::{Horizon, InstanceTable, TopologyKind};
+use scheduler::guards::BusyPolicy;
+use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
+use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
+use scheduler::{Span, Timer};
+use std::sync::Arc;
+
+/// Makes a test's own downstream, once an execution.
+pub type OutsideFactory = dyn Fn() -> Box<dyn Outside> + Send + Sync;
+
+/// Parts that a test brings along instead of the scenario's.
+#[derive(Clone, Default)]
+pub struct Parts {
+    /// Instead of `[guard]`.
+    pub guard: Option<Arc<GuardFactory>>,
+    /// Instead of `[work] handler`.
+    pub handler: Option<Arc<HandlerFactory>>,
+    /// Instead of `[downstream]`.
+    pub downstream: Option<Arc<OutsideFactory>>,
+}
+
+impl Parts {
+    /// Whether there is any code that is not runkey's own.
+    pub fn any(&self) -> bool {
+        self.guard.is_some() || self.handler.is_some() || self.downstream.is_some()
+    }
+}
+
+/// Why a scenario cannot be simulated.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SetupError {
+    /// A timer's schedule is wrong.
+    #[error("timer `{timer}`: {error}")]
+    Schedule {
+        /// The timer.
+        timer: String,
+        /// What is wrong.
+        error: ScheduleError,
+    },
+    /// An instance is named that the topology does not have.
+    #[error("there is no instance `{name}` here; there are {there_are}")]
+    UnknownInstance {
+        /// The name.
+        name: String,
+        /// The names that exist.
+        there_are: String,
+    },
+}
+
+/// A scenario with its parts, ready to be executed any number of times, on any thread.
+#[derive(Clone)]
+pub struct Setup {
+    pub(crate) constants: Arc<Constants>,
+    pub(crate) blueprint: Arc<Blueprint>,
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) parts: Parts,
+}
+
+/// What every execution needs to know.
+pub(crate) struct Constants {
+    pub(crate) epoch: Timestamp,
+    pub(crate) cast: Arc<Cast>,
+    pub(crate) planned: Arc<[Planned]>,
+    pub(crate) conditions: Vec<InstanceTable>,
+    pub(crate) firing: u8,
+    pub(crate) local: bool,
+    pub(crate) restart_after: Ms,
+    pub(crate) call_timeout: Ms,
+    pub(crate) effect_latency: Ms,
+    pub(crate) retention: Option<Ms>,
+    pub(crate) renew_every: Option<Span>,
+    /// How many slots there are in all.
+    pub(crate) slots: usize,
+    /// When the last slot is due.
+    pub(crate) last_slot: Ms,
+    /// How long after the last slot and the last fault an execution may go on.
+    pub(crate) patience: Ms,
+    /// How many actions an execution may take before it counts as a livelock.
+    pub(crate) budget: u64,
+    pub(crate) skip_idle_polls: bool,
+    pub(crate) tell: bool,
+    pub(crate) nothing: Arc<str>,
+}
+
+impl Setup {
+    /// Makes a scenario ready.
+    ///
+    /// # Errors
+    ///
+    /// If a schedule is wrong or an instance is named that does not exist.
+    pub fn new(scenario: &Scenario, parts: Parts) -> Result<Self, SetupError> {
+        let mut cast = scenario.cast();
+        // A guard of the user's own keeps no record that the judge could read.
+        cast.keeps_record &= parts.guard.is_none();
+        let timers = timers(scenario)?;
+        let planned: Vec<Planned> = timers
+            .iter()
+            .filter(|timer| timer.delay.is_none())
+            .flat_map(|timer| timer.timetable.planned().iter().cloned())
+            .collect();
+        let constants = constants(scenario, cast, planned);
+        let local = constants.local;
+        let blueprint = Blueprint {
+            timers,
+            dispatch: scenario.dispatch.clone(),
+            guard: scenario.guard.clone(),
+            protection: scenario.downstream.protection.clone(),
+            work: scenario.work.clone(),
+            identity: scenario.identity.key,
+            recovery: scenario.recovery.clone(),
+            concurrency: scenario.topology.concurrency,
+            busy: if local {
+                BusyPolicy::Drop
+            } else {
+                BusyPolicy::Defer
+            },
+            parts: PipelineParts {
+                guard: parts.guard.clone(),
+                handler: parts.handler.clone(),
+            },
+        };
+        Ok(Setup {
+            constants: Arc::new(constants),
+            blueprint: Arc::new(blueprint),
+            scenario: Arc::new(scenario.clone()),
+            parts,
+        })
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The same, with every fault told in words: for an execution that a person will read.
+    pub fn telling(&self) -> Self {
+        self.changed(|constants| constants.tell = true)
+    }
+
+    /// The same, with every poll made, also those that find nothing: slower, and the same history.
+    pub fn polling_always(&self) -> Self {
+        self.changed(|constants| constants.skip_idle_polls = false)
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Constants)) -> Self {
+        let mut constants = Constants::clone(&self.constants);
+        change(&mut constants);
+        Setup {
+            constants: Arc::new(constants),
+            ..self.clone()
+        }
+    }
+}
+
+impl Clone for Constants {
+    fn clone(&self) -> Self {
+        Constants {
+            cast: self.cast.clone(),
+            planned: self.planned.clone(),
+            conditions: self.conditions.clone(),
+            nothing: self.nothing.clone(),
+            ..*self
+        }
+    }
+}
+
+fn timers(scenario: &Scenario) -> Result<Vec<Timer>, SetupError> {
+    let names = scenario.instance_names();
+    let mut timers = Vec::with_capacity(scenario.timers.len());
+    for (index, table) in (0..).zip(&scenario.timers) {
+        let id = TimerId::new(table.id.as_str());
+        let wrong = |error| SetupError::Schedule {
+            timer: table.id.clone(),
+            error,
+        };
+        let schedule = Schedule::compile(&table.schedule, scenario.epoch).map_err(wrong)?;
+        let timetable = Timetable::new(index, &id, &schedule, scenario.epoch, table.slots);
+        let delay = match table.schedule {
+            ScheduleConfig::Delay { delay } => Some(delay),
+            _ => None,
+        };
+        let on: Result<Vec<InstanceId>, SetupError> = table
+            .on
+            .iter()
+            .map(|name| {
+                let place = names.iter().position(|known| known == name);
+                place
+                    .and_then(|place| u8::try_from(place).ok())
+                    .map(InstanceId)
+                    .ok_or_else(|| {
+                        let (name, there_are) = (name.clone(), names.join(", "));
+                        SetupError::UnknownInstance { name, there_are }
+                    })
+            })
+            .collect();
+        timers.push(Timer {
+            id,
+            index,
+            timetable: Arc::new(timetable.map_err(wrong)?),
+            delay,
+            epoch: scenario.epoch,
+            slots: table.slots,
+            next: table.next,
+            registrations: table.registrations,
+            on: on?,
+        });
+    }
+    Ok(timers)
+}
+
+fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constants {
+    let epoch = scenario.epoch;
+    let names = scenario.instance_names();
+    let since_epoch = |at: Timestamp| u64::try_from(at.0 - epoch.0).unwrap_or(0);
+    let last_slot = planned
+        .iter()
+        .map(|planned| since_epoch(planned.scheduled))
+        .max();
+    let patience = match scenario.horizon {
+        Horizon::Auto => 4 * longest_deadline(scenario),
+        Horizon::After(span) => span.ms(),
+    };
+    let slots: u64 = scenario
+        .timers
+        .iter()
+        .map(|timer| u64::from(timer.slots))
+        .sum();
+    Constants {
+        epoch,
+        conditions: names.iter().map(|name| scenario.conditions(name)).collect(),
+        cast: Arc::new(cast),
+        planned: planned.into(),
+        firing: scenario.topology.firing(),
+        local: scenario.topology.kind == TopologyKind::Local,
+        restart_after: scenario.topology.restart_after.ms(),
+        call_timeout: scenario.work.call_timeout.ms(),
+        effect_latency: scenario.downstream.latency.ms().max(1),
+        retention: scenario.downstream.protection.retention().map(Span::ms),
+        renew_every: scenario.broker.renew_every.0,
+        slots: usize::try_from(slots).unwrap_or(usize::MAX),
+        last_slot: last_slot.unwrap_or(0),
+        patience,
+        budget: 20_000 + 2_000 * slots,
+        skip_idle_polls: true,
+        tell: false,
+        nothing: Arc::from(""),
+    }
+}
+
+/// The longest time that anything in the set-up waits for, backoff included, in ms.
+fn longest_deadline(scenario: &Scenario) -> Ms {
+    let work = &scenario.work;
+    let mut longest = work
+        .call_timeout
+        .ms()
+        .max(work.takes.ms())
+        .max(work.retry.max_backoff.ms());
+    let broker = &scenario.broker;
+    longest = longest.max(broker.ack_deadline.0.map_or(0, Span::ms));
+    longest = longest
+        .max(scenario.downstream.latency.ms())
+        .max(scenario.recovery.every.ms());
+    for (_, deadline) in scenario.guard.deadlines() {
+        longest = longest.max(deadline.ms());
+    }
+    if let scheduler::guards::GuardConfig::StateMachine(config) = &scenario.guard {
+        longest = longest.max(config.sweep_queued_after.0.map_or(0, Span::ms));
+    }
+    if let scheduler::dispatch::ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
+        longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
+    }
+    longest.max(LEG_MAX_MS)
+}

@@ -1,0 +1,266 @@
+//! The tasks of all instances, and the wakers that foreign futures get.
+//!
+//! The simulator's own futures never clone a waker: they name the task that is being polled. A
+//! clone that is still alive after a poll therefore belongs to somebody else's timer or channel,
+//! and tells the engine that it may not skip ahead.
+
+use scheduler::ports::Fut;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Wake, Waker};
+
+/// A task, and which of the tasks that have had its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TaskKey {
+    place: u32,
+    generation: u32,
+}
+
+/// Wakes that came from outside the simulator's own futures.
+#[derive(Default)]
+pub(crate) struct ForeignWakes {
+    any: AtomicBool,
+    woken: Mutex<Vec<TaskKey>>,
+    /// Wakes the engine, when it is asleep in the foreign runtime.
+    engine: Mutex<Option<Waker>>,
+}
+
+impl ForeignWakes {
+    /// Takes the woken tasks.
+    fn take(&self) -> Vec<TaskKey> {
+        if !self.any.swap(false, Ordering::Relaxed) {
+            return Vec::new();
+        }
+        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+struct TaskWaker {
+    key: TaskKey,
+    foreign: Arc<ForeignWakes>,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let foreign = &self.foreign;
+        foreign
+            .woken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(self.key);
+        foreign.any.store(true, Ordering::Relaxed);
+        let engine = foreign
+            .engine
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(engine) = engine {
+            engine.wake();
+        }
+    }
+}
+
+struct Task {
+    future: Option<Fut<'static, ()>>,
+    waker: Arc<TaskWaker>,
+    instance: u8,
+    queued: bool,
+    ended: bool,
+}
+
+/// A task taken out to be polled.
+pub(crate) struct Taken {
+    pub(crate) key: TaskKey,
+    pub(crate) future: Fut<'static, ()>,
+    pub(crate) waker: Waker,
+}
+
+/// All tasks of one execution.
+pub(crate) struct Tasks {
+    tasks: Vec<Task>,
+    ready: VecDeque<TaskKey>,
+    foreign: Arc<ForeignWakes>,
+    /// Tasks of which a foreign clone of the waker was alive after their last poll.
+    suspects: Vec<u32>,
+    /// The task that is being polled.
+    pub(crate) current: Option<TaskKey>,
+    /// Futures of killed tasks, to be dropped when nothing is locked.
+    pub(crate) graveyard: Vec<Fut<'static, ()>>,
+}
+
+impl Tasks {
+    pub(crate) fn new(foreign: Arc<ForeignWakes>) -> Self {
+        Tasks {
+            tasks: Vec::with_capacity(16),
+            ready: VecDeque::with_capacity(16),
+            foreign,
+            suspects: Vec::new(),
+            current: None,
+            graveyard: Vec::new(),
+        }
+    }
+
+    /// Adds a task; it is ready at once.
+    pub(crate) fn spawn(&mut self, instance: u8, future: Fut<'static, ()>) {
+        let place = u32::try_from(self.tasks.len()).unwrap_or(u32::MAX);
+        let key = TaskKey {
+            place,
+            generation: 0,
+        };
+        let waker = Arc::new(TaskWaker {
+            key,
+            foreign: self.foreign.clone(),
+        });
+        self.tasks.push(Task {
+            future: Some(future),
+            waker,
+            instance,
+            queued: true,
+            ended: false,
+        });
+        self.ready.push_back(key);
+    }
+
+    /// Marks a task as ready.
+    pub(crate) fn wake(&mut self, key: TaskKey) {
+        if let Some(task) = self.get(key)
+            && !task.queued
+        {
+            task.queued = true;
+            self.ready.push_back(key);
+        }
+    }
+
+    /// The instance of a task that is still alive.
+    pub(crate) fn instance(&mut self, key: TaskKey) -> Option<u8> {
+        self.get(key).map(|task| task.instance)
+    }
+
+    fn get(&mut self, key: TaskKey) -> Option<&mut Task> {
+        let task = self.tasks.get_mut(key.place as usize)?;
+        (!task.ended && task.waker.key == key).then_some(task)
+    }
+
+    /// The next ready task.
+    pub(crate) fn next_ready(&mut self) -> Option<TaskKey> {
+        self.ready.pop_front()
+    }
+
+    /// Puts a ready task aside: its instance stands still.
+    pub(crate) fn unqueue(&mut self, key: TaskKey) {
+        if let Some(task) = self.get(key) {
+            task.queued = false;
+        }
+    }
+
+    /// Takes a task out, to be polled.
+    pub(crate) fn take(&mut self, key: TaskKey) -> Option<Taken> {
+        let task = self.get(key)?;
+        task.queued = false;
+        let future = task.future.take()?;
+        let waker = Waker::from(task.waker.clone());
+        self.current = Some(key);
+        Some(Taken { key, future, waker })
+    }
+
+    /// Puts a polled task back, or ends it; gives the future back if the task was killed
+    /// meanwhile or has ended.
+    pub(crate) fn put_back(&mut self, taken: Taken, ended: bool) -> Option<Fut<'static, ()>> {
+        self.current = None;
+        let Taken { key, future, waker } = taken;
+        drop(waker);
+        let Some(task) = self.get(key) else {
+            return Some(future);
+        };
+        if ended {
+            task.ended = true;
+            return Some(future);
+        }
+        let cloned = Arc::strong_count(&task.waker) > 1;
+        task.future = Some(future);
+        if cloned && !self.suspects.contains(&key.place) {
+            self.suspects.push(key.place);
+        }
+        None
+    }
+
+    /// Whether a task was woken during its own poll (a yield); the wake is taken.
+    pub(crate) fn take_yield(&self, key: TaskKey) -> bool {
+        self.foreign.any.load(Ordering::Relaxed) && {
+            let mut woken = self
+                .foreign
+                .woken
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            let before = woken.len();
+            woken.retain(|other| *other != key);
+            woken.len() != before
+        }
+    }
+
+    /// Whether foreign futures have woken any task.
+    pub(crate) fn foreign_woken(&self) -> bool {
+        self.foreign.any.load(Ordering::Relaxed)
+    }
+
+    /// Marks as ready what foreign futures have woken; true if there was any.
+    pub(crate) fn wake_foreign(&mut self) -> bool {
+        let woken = self.foreign.take();
+        for key in &woken {
+            self.wake(*key);
+        }
+        !woken.is_empty()
+    }
+
+    /// The engine sleeps in the foreign runtime and is to be woken through this.
+    pub(crate) fn engine_sleeps(&self, waker: &Waker) {
+        *self
+            .foreign
+            .engine
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
+    }
+
+    /// Whether anybody else holds a waker of ours: a foreign timer or channel.
+    pub(crate) fn foreign_waiters(&mut self) -> bool {
+        if self.suspects.is_empty() {
+            return false;
+        }
+        let tasks = &self.tasks;
+        self.suspects.retain(|place| {
+            let task = &tasks[*place as usize];
+            !task.ended && Arc::strong_count(&task.waker) > 1
+        });
+        !self.suspects.is_empty()
+    }
+
+    /// Kills all tasks of an instance.
+    pub(crate) fn kill(&mut self, instance: u8) {
+        for task in &mut self.tasks {
+            if task.instance == instance && !task.ended {
+                task.ended = true;
+                self.graveyard.extend(task.future.take());
+            }
+        }
+    }
+
+    /// How many tasks of an instance are alive.
+    pub(crate) fn alive(&self, instance: u8) -> usize {
+        self.tasks
+            .iter()
+            .filter(|task| task.instance == instance && !task.ended)
+            .count()
+    }
+
+    /// Everything that is left, to be dropped when nothing is locked.
+    pub(crate) fn drain(&mut self) -> Vec<Fut<'static, ()>> {
+        let mut left = std::mem::take(&mut self.graveyard);
+        left.extend(self.tasks.iter_mut().filter_map(|task| task.future.take()));
+        left
+    }
+}
