@@ -100,7 +100,7 @@ impl Run<'_> {
             level.faults = u8::try_from(plan.faults.len()).unwrap_or(u8::MAX);
             self.add(&mut level, seed, &plan, wanted)?;
         }
-        let again = level.smallest.execute_again(self.execute)?;
+        let again = level.samples.repeat_rest(self.execute)?;
         level.repeated += again;
         level.executions += again;
         Ok(level)
@@ -126,7 +126,7 @@ impl Run<'_> {
         let mut bytes = PlanBytes::of(seed, &plan.faults);
         level.digest.merge(bytes.digest(outcome.trace_hash));
         level
-            .smallest
+            .samples
             .offer(bytes.hash(), seed, plan, outcome.trace_hash);
         level.add(&rank, &outcome, wanted(plan, &outcome.judgement));
         Ok(())

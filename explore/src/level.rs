@@ -2,7 +2,7 @@
 
 use crate::Outcome;
 use crate::counterexample::{Rank, keep_first};
-use crate::sample::Smallest;
+use crate::sample::Samples;
 use crate::symptom::Symptoms;
 use crate::{Counterexample, Coverage, Cut, Digest};
 use evidence::{Judgement, Verdict};
@@ -48,7 +48,7 @@ pub struct Level {
     pub digest: Digest,
     /// The largest number of effects that any execution had, over all its slots.
     pub most_effects: u32,
-    pub(crate) smallest: Smallest,
+    pub(crate) samples: Samples,
 }
 
 impl Level {
@@ -105,7 +105,7 @@ impl Level {
         self.coverage.merge(&other.coverage);
         self.digest.merge(other.digest);
         self.most_effects = self.most_effects.max(other.most_effects);
-        self.smallest.merge(other.smallest);
+        self.samples.merge(other.samples);
         self
     }
 }

@@ -7,6 +7,7 @@
 use crate::draw::Draw;
 use crate::execute::perform;
 use crate::fingerprint::PlanBytes;
+use crate::sample::{Repeat, is_chosen, repeat};
 use crate::{Control, Counterexample, Cut, Execute, ExploreError, Outcome, Reached, Table, sample};
 use rayon::prelude::*;
 use scenarios::spec::{Fault, Plan};
@@ -173,11 +174,19 @@ impl Random<'_> {
         }
         let (seed, found) = self.plan(number)?;
         self.control.count_plan();
-        let repeated = sample::is_chosen(PlanBytes::of(seed, &found.plan.faults).hash());
-        if repeated {
-            sample::execute_again(self.execute, seed, &found.plan, found.outcome.trace_hash)?;
-        }
-        let executions = found.plan.faults.len() as u64 + 1 + u64::from(repeated);
+        let hash = PlanBytes::of(seed, &found.plan.faults).hash();
+        let repeated = if is_chosen(hash) {
+            let chosen = Repeat {
+                hash,
+                seed,
+                plan: found.plan.clone(),
+                first: found.outcome.trace_hash,
+            };
+            repeat(self.execute, &[chosen])?
+        } else {
+            0
+        };
+        let executions = found.plan.faults.len() as u64 + 1 + repeated;
         let failure = found.outcome.judgement.failure;
         let example = failure.then(|| Counterexample {
             seed,

@@ -20,7 +20,7 @@
 use crate::counterexample::Rank;
 use crate::execute::perform;
 use crate::fingerprint::PlanBytes;
-use crate::{Choice, Control, Cut, Execute, ExploreError, Level, Table, sample};
+use crate::{Choice, Control, Cut, Execute, ExploreError, Level, Table};
 use crate::{Outcome, Reached};
 use evidence::Judgement;
 use rayon::prelude::*;
@@ -62,8 +62,8 @@ impl Tree<'_> {
     /// Runs every plan of one level, on the threads of the current rayon pool.
     ///
     /// # Errors
-    /// An execution that fails, a fault without effect, a plan that does not repeat; where there
-    /// are several, the first in the order of (seed, first fault, rest of the plan).
+    /// An execution that fails, a fault without effect; where there are several, the first in the
+    /// order of (seed, first fault, rest of the plan). A plan that does not repeat; any one.
     pub fn level(&self, question: &Question<'_>) -> Result<Level, ExploreError> {
         let mut level = Level::of(question.faults);
         let (mut from, last) = (*self.seeds.start(), *self.seeds.end());
@@ -75,7 +75,7 @@ impl Tree<'_> {
                 None => break,
             }
         }
-        let again = level.smallest.execute_again(self.execute)?;
+        let again = level.samples.repeat_rest(self.execute)?;
         level.repeated += again;
         level.executions += again;
         Ok(level)
@@ -367,14 +367,10 @@ impl<'a> Walk<'a> {
         let Run { tree, question, .. } = self.run;
         let trace = outcome.trace_hash;
         let hash = self.bytes.hash();
-        if sample::is_chosen(hash) {
-            sample::execute_again(tree.execute, self.seed, &self.plan, trace)?;
-            self.level.executions += 1;
-            self.level.repeated += 1;
-        }
-        self.level
-            .smallest
-            .offer(hash, self.seed, &self.plan, trace);
+        self.level.samples.offer(hash, self.seed, &self.plan, trace);
+        let again = self.level.samples.repeat_if_many(tree.execute)?;
+        self.level.repeated += again;
+        self.level.executions += again;
         self.level.digest.merge(self.bytes.digest(trace));
         if let (Some(next), 0) = (question.next_space, self.outside_next) {
             self.level.next_plans += next.count(&outcome.sites[later..]);

@@ -1,0 +1,15 @@
+//! The simulator, as an explorer runs it.
+
+use crate::{Execute, ExecuteError, Outcome};
+use scenarios::spec::Plan;
+use sim::{Cut, Setup, WATCHDOG};
+
+impl Execute for Setup {
+    fn execute(&self, seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError> {
+        Setup::execute(self, seed, plan).map_err(|cut| match cut {
+            Cut::Blocked => ExecuteError::Watchdog { after_s: WATCHDOG.as_secs() },
+            Cut::Panicked => ExecuteError::Panicked,
+            Cut::NoThread => ExecuteError::SetUp(cut.to_string()),
+        })
+    }
+}
