@@ -114,6 +114,7 @@ mod met;
 mod random;
 mod sample;
 mod shrink;
+mod simulated;
 mod symptom;
 pub mod toy;
 mod tree;

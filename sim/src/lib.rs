@@ -42,6 +42,8 @@ mod tasks;
 #[cfg(madsim)]
 mod transport;
 #[cfg(madsim)]
+mod watchdog;
+#[cfg(madsim)]
 mod world;
 
 #[cfg(madsim)]
@@ -52,3 +54,5 @@ pub use run::run;
 pub use servers::downstream::Outside;
 #[cfg(madsim)]
 pub use setup::{OutsideFactory, Parts, Setup, SetupError};
+#[cfg(madsim)]
+pub use watchdog::{Cut, WATCHDOG};

@@ -17,7 +17,7 @@ impl World {
     /// The server gets a request.
     pub(crate) fn serve(&mut self, key: CallKey, request: Request, again: bool) {
         match request {
-            Request::Database(request) => self.serve_database(key, request),
+            Request::Database(request) => self.serve_database(key, *request),
             Request::Broker(request) => self.serve_broker(key, request, again),
             Request::Lock(request) => {
                 let done = self.locks.handle(self.now, request);
