@@ -205,7 +205,8 @@ impl<'a> Checking<'a> {
         };
         let mut levels: Vec<Level> = Vec::new();
         for faults in 0..=last {
-            let expected = levels.last().map_or(0, |level| level.next_plans);
+            let seeds = seed_count(self.check.seeds);
+            let expected = levels.last().map_or(seeds, |level| level.next_plans);
             let level = self.level(faults, expected)?;
             let ends = level.cut.is_some() || (is_broken(&level) && !self.check.all_plans);
             levels.push(level);

@@ -91,6 +91,7 @@
 //! | `choices` | what may go wrong at a site |
 //! | `tree`, `level` | a level of plans: how it is walked, what is kept of it |
 //! | `counterexample`, `symptom`, `coverage`, `fingerprint`, `cell` | the parts of what is kept |
+//! | `simulated` | the simulator, as it is driven from here |
 //! | `sample`, `error` | what is executed twice; why a result cannot be trusted |
 //! | `expectation`, `met`, `check`, `given` | what should be true, whether it is, and for one given plan |
 //! | `shrink`, `random`, `draw` | less of a plan; plans by chance |
@@ -141,7 +142,4 @@ pub use shrink::{BY_STRENGTH, Shrunk, shrink};
 pub use symptom::{Seen, Symptom, Symptoms};
 pub use tree::{Question, Tree, Wanted, Width};
 
-// TEMPORARY until sim exports it.
-#[path = "../../sim/src/outcome.rs"]
-mod outcome_shim;
-pub use outcome_shim::{Outcome, Reached};
+pub use sim::{Outcome, Reached};

@@ -7,7 +7,9 @@ use sim::{Cut, Setup, WATCHDOG};
 impl Execute for Setup {
     fn execute(&self, seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError> {
         Setup::execute(self, seed, plan).map_err(|cut| match cut {
-            Cut::Blocked => ExecuteError::Watchdog { after_s: WATCHDOG.as_secs() },
+            Cut::Blocked => ExecuteError::Watchdog {
+                after_s: WATCHDOG.as_secs(),
+            },
             Cut::Panicked => ExecuteError::Panicked,
             Cut::NoThread => ExecuteError::SetUp(cut.to_string()),
         })

@@ -467,6 +467,35 @@ fn by_default_core_goes_to_two_faults_and_full_to_one_in_one_run_of_each_plan() 
 }
 
 #[test]
+fn progress_counts_towards_the_exact_number_of_plans() {
+    let control = Control::new();
+    let bounds = [Bound {
+        space: Space::Core,
+        up_to: 3,
+        choices: &UNPROTECTED,
+    }];
+    let behind = |seed: u64, plan: &Plan| {
+        if plan.faults.len() == 2 && control.level() == 2 {
+            assert_eq!(control.expected(), 4 * 24);
+            assert!(control.plans() <= control.expected());
+        }
+        KEYED.execute(seed, plan)
+    };
+    let checked = check(&Check {
+        execute: &behind,
+        seeds: &(1..=4),
+        bounds: &bounds,
+        expectation: &holds(None),
+        all_plans: false,
+        show_next_up_to: 0,
+        control: &control,
+    });
+    assert_eq!(checked.unwrap().met, Met::Yes);
+    assert_eq!((control.level(), control.plans()), (3, 4 * 96));
+    assert_eq!(control.expected(), 4 * 96);
+}
+
+#[test]
 fn a_check_gives_the_same_result_on_any_number_of_threads() {
     let results: Vec<Checked> = [1, 2, 8]
         .map(|threads| {
