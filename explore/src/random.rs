@@ -8,7 +8,7 @@ use crate::draw::Draw;
 use crate::execute::perform;
 use crate::fingerprint::PlanBytes;
 use crate::sample::{Repeat, is_chosen, repeat};
-use crate::{Control, Counterexample, Cut, Execute, ExploreError, Outcome, Reached, Table, sample};
+use crate::{Control, Counterexample, Cut, Execute, ExploreError, Outcome, Reached, Table};
 use rayon::prelude::*;
 use scenarios::spec::{Fault, Plan};
 use smallvec::SmallVec;
