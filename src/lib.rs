@@ -7,6 +7,3 @@
 //! - [`report`]: what a person and a program read about an execution or a check.
 
 pub mod report;
-mod simulator;
-
-pub use simulator::Simulator;

@@ -5,17 +5,17 @@ use super::failure::Failure;
 use super::select::Subject;
 use explore::{
     Bound, Check, Checked, Choices, Control, ExecuteError, Expectation, ExploreError,
-    Outcome, SHOWN_AT_MOST, perform,
+    SHOWN_AT_MOST, perform,
 };
-use runkey::Simulator;
 use runkey::report::Execution;
+use sim::Outcome;
 use scenarios::spec::{Bounds, FaultSpec, Plan};
 use scenarios::{Scenario, Token};
 use std::ops::RangeInclusive;
 
 /// A scenario made ready.
 pub struct Simulation {
-    simulator: Simulator,
+    setup: sim::Setup,
     scenario: Scenario,
 }
 
@@ -41,10 +41,7 @@ impl Simulation {
                 source: ExecuteError::SetUp(error.to_string()),
             }
         })?;
-        Ok(Simulation {
-            simulator: Simulator(setup),
-            scenario,
-        })
+        Ok(Simulation { setup, scenario })
     }
 
     /// Every plan up to a bound.
@@ -65,7 +62,7 @@ impl Simulation {
             })
             .collect();
         explore::check(&Check {
-            execute: &self.simulator,
+            execute: &self.setup,
             seeds: reach.seeds,
             bounds: &bounds,
             expectation: &self.expectation()?,
@@ -84,9 +81,9 @@ impl Simulation {
     ) -> Result<Checked, Failure> {
         let faults = self.stated_faults()?;
         explore::check_plan(
-            &self.simulator,
+            &self.setup,
             seeds,
-            &|seed| explore::find_plan(&self.simulator, seed, &faults),
+            &|seed| explore::find_plan(&self.setup, seed, &faults),
             &self.expectation()?,
             control,
         )
@@ -96,12 +93,12 @@ impl Simulation {
     /// The plan that the scenario states, under this seed; the empty one where it states none.
     pub fn stated_plan(&self, seed: u64) -> Result<Plan, Failure> {
         let faults = self.stated_faults()?;
-        explore::find_plan(&self.simulator, seed, &faults).map_err(|source| self.failure(source))
+        explore::find_plan(&self.setup, seed, &faults).map_err(|source| self.failure(source))
     }
 
     /// Executes a plan in order to tell it.
     pub fn tell(&self, seed: u64, plan: Plan) -> Result<Told, Failure> {
-        let outcome = perform(&Simulator(self.simulator.0.telling()), seed, &plan).map_err(|source| {
+        let outcome = perform(&self.setup.telling(), seed, &plan).map_err(|source| {
             Failure::Execute {
                 name: self.scenario.name.clone(),
                 source,

@@ -8,7 +8,7 @@ use super::{
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
 use evidence::{Judgement, Verdict};
-use explore::{Met, NextLevel};
+use explore::{Met, NextLevel, Unmet};
 use scenarios::Scenario;
 use scenarios::file::ExpectedVerdict;
 use std::fmt::{self, Display};
@@ -24,7 +24,7 @@ const FAINT: Style = Style::new().dimmed();
 /// Where what was set up stands, right of the name.
 const MARGIN: usize = 20;
 /// Where "as expected" stands, right of the verdict.
-const REMARK: usize = 69;
+const REMARK: usize = 71;
 
 /// Writes with colours; a writer that strips them is the caller's choice.
 pub struct Human<W> {
@@ -163,10 +163,7 @@ impl Headline {
             Some(layer) => format!(" at layer {layer}"),
             None => String::new(),
         };
-        let faults = match faults {
-            0 => "no fault".to_owned(),
-            _ => count(faults as u64, "fault"),
-        };
+        let faults = faults_of(faults);
         Headline {
             style: if judgement.failure { BAD } else { GOOD },
             text: format!("{}{layer}, {faults}", loud(judgement.verdict)),
@@ -183,7 +180,7 @@ impl Headline {
         let exhausted = checked.explored.spaces.iter().all(|each| each.exhausted);
         let text = match (exhausted, checked.explored.spaces.is_empty()) {
             (true, true) => format!("{holds} under this plan"),
-            (true, false) => format!("{holds} under every plan of {}", bounds(report)),
+            (true, false) => format!("{holds} under every plan of up to {}", bounds(report)),
             (false, _) => "nothing found so far".to_owned(),
         };
         let sure = exhausted && !matches!(checked.met, Met::Inconclusive(_));
@@ -205,6 +202,9 @@ fn bounds(report: &CheckReport<'_>) -> String {
     if spaces.is_empty() {
         return "the empty plan and the one stated".to_owned();
     }
+    if spaces.iter().all(|each| each.max_faults == 0) {
+        return faults_of(0);
+    }
     let each: Vec<String> = spaces
         .iter()
         .map(|each| format!("{} ({})", count(each.max_faults, "fault"), each.space))
@@ -218,6 +218,11 @@ fn explored(report: &CheckReport<'_>) -> String {
         true => String::new(),
         false => format!(", {}", count(explored.sites, "site")),
     };
+    let sound = report.example.is_none() && !explored.spaces.is_empty();
+    let exhausted = match sound && explored.spaces.iter().all(|each| each.exhausted) {
+        true => " exhausted",
+        false => "",
+    };
     let seeds = match (explored.seeds.start(), explored.seeds.end()) {
         (first, last) if first == last => format!("seed {first}"),
         (first, last) => format!("seeds {first}..{last}"),
@@ -227,10 +232,60 @@ fn explored(report: &CheckReport<'_>) -> String {
         None => String::new(),
     };
     format!(
-        "{}{sites}, {}, {seeds}{took}",
+        "{}{exhausted}{sites}, {}, {seeds}{took}",
         bounds(report),
         count(explored.plans, "plan")
     )
+}
+
+/// Why the expectation is not met, or not known to be.
+fn reason(report: &CheckReport<'_>) -> Option<String> {
+    let expected = expectation(report);
+    match &report.checked.met {
+        Met::Yes => None,
+        Met::No(Unmet::Breaks { faults, .. }) => {
+            let level = report.checked.levels.iter().find(|level| level.faults == *faults)?;
+            let verdicts: Vec<String> = level
+                .failing_verdicts
+                .iter()
+                .map(|(verdict, number)| format!("{number} {verdict}"))
+                .collect();
+            Some(format!(
+                "expected {expected}; of {} with {} {}",
+                count(level.plans, "plan"),
+                faults_of(usize::from(*faults)),
+                verdicts.join(", ")
+            ))
+        }
+        Met::No(unmet) => Some(format!("expected {expected}; {unmet}")),
+        Met::Inconclusive(doubt) => Some(format!("expected {expected}; {doubt}")),
+    }
+}
+
+/// What the scenario states, such as `duplicate at layer delivery with 1 fault`.
+fn expectation(report: &CheckReport<'_>) -> String {
+    let Some(expect) = &report.scenario.expect else {
+        return ExpectedVerdict::default().to_string();
+    };
+    let mut text = expect.verdict.to_string();
+    if let Some(layer) = expect.layer {
+        text.push_str(&format!(" at layer {layer}"));
+    }
+    if let Some(faults) = expect.faults_needed {
+        text.push_str(&format!(" with {}", faults_of(usize::from(faults))));
+    }
+    if !expect.by.is_empty() {
+        text.push_str(&format!(" by {}", expect.by.join(", ")));
+    }
+    text
+}
+
+/// `no fault`, `1 fault`, `2 faults`.
+fn faults_of(number: usize) -> String {
+    match number {
+        0 => "no fault".to_owned(),
+        _ => count(number as u64, "fault"),
+    }
 }
 
 /// What comes after the last fault that the promise was expected to survive.
@@ -308,11 +363,8 @@ impl<W: Write> Report for Human<W> {
             None => Headline::of_nothing_found(report),
         };
         self.verdict(&headline, Some(remark))?;
-        let expected = report.expected();
-        match &report.checked.met {
-            Met::Yes => {}
-            Met::No(unmet) => writeln!(self.out, "  expected {expected}: {unmet}")?,
-            Met::Inconclusive(doubt) => writeln!(self.out, "  expected {expected}: {doubt}")?,
+        if let Some(reason) = reason(report) {
+            writeln!(self.out, "  {reason}")?;
         }
         writeln!(self.out)?;
         if let Some(example) = &report.example {

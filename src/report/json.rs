@@ -1,15 +1,15 @@
 //! One JSON document with all results, for programs.
 
-use super::wire::{CheckResult, Document, ExecutionResult};
+use super::wire::{CheckResult, ExecutionResult};
 use super::{CheckReport, Execution, Listing, Report, Verb};
-use serde_json::Value;
+use serde::Serialize;
 use std::io::{self, Write};
 
-/// Holds the results back until all are there.
+/// Writes each result as soon as it is there; [`Report::finish`] closes the document.
 pub struct Json<W> {
     out: W,
     verb: Verb,
-    results: Vec<Value>,
+    begun: bool,
 }
 
 impl<W: Write> Json<W> {
@@ -18,13 +18,24 @@ impl<W: Write> Json<W> {
         Json {
             out,
             verb,
-            results: Vec::new(),
+            begun: false,
         }
     }
 
-    fn push(&mut self, result: impl serde::Serialize) -> io::Result<()> {
-        self.results.push(serde_json::to_value(result)?);
-        Ok(())
+    /// What comes before the next result: the head of the document, or a comma.
+    fn separate(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.begun, true) {
+            return self.out.write_all(b",");
+        }
+        let verb = self.verb.name();
+        write!(self.out, "{{\n  \"schema\": \"runkey.{verb}/1\",\n  \"results\": [")
+    }
+
+    fn push(&mut self, result: impl Serialize) -> io::Result<()> {
+        self.separate()?;
+        // No string of JSON holds a line break, so that every one of them is between tokens.
+        let result = serde_json::to_string_pretty(&result)?.replace('\n', "\n    ");
+        write!(self.out, "\n    {result}")
     }
 }
 
@@ -38,16 +49,15 @@ impl<W: Write> Report for Json<W> {
     }
 
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()> {
-        self.push(CheckResult::of(check))
+        self.push(CheckResult::of(check))?;
+        self.out.flush()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        let document = Document {
-            schema: format!("runkey.{}/1", self.verb.name()),
-            results: &self.results,
-        };
-        serde_json::to_writer_pretty(&mut self.out, &document)?;
-        self.out.write_all(b"\n")?;
+        if !self.begun {
+            self.separate()?;
+        }
+        self.out.write_all(b"\n  ]\n}\n")?;
         self.out.flush()
     }
 }

@@ -37,9 +37,12 @@ fn protection(scenario: &Scenario) -> String {
     }
 }
 
-/// `1 fault`, `2 faults`.
+/// `1 fault`, `2 faults`, `3 deliveries`.
 pub(super) fn count(number: impl Into<u64>, noun: &str) -> String {
     let number = number.into();
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
+    match (number, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{number} {stem}ies"),
+        (_, None) => format!("{number} {noun}s"),
+    }
 }

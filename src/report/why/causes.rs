@@ -1,35 +1,31 @@
-//! A fault as a clause: `executor-1 died before its ack`.
+//! A fault as a clause: `executor-1 died before it acked`.
 
 use super::super::Spoken;
 use super::story::Story;
 use evidence::{Event, Step};
-use scenarios::spec::{Fault, FaultKind, Phase};
+use scenarios::spec::{Fault, FaultKind, Phase, Server, applies};
 
 /// The fault in the past tense, without a full stop.
 pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String {
     let who = story.who(strike);
-    let thing = noun(strike.step);
     let server = server(strike.step);
+    let request = words(strike.step).request;
     let lasts = Spoken::about(fault.magnitude_ms);
-    let around = around(fault.site.phase);
+    let when = || when(strike.step, fault.site.phase);
     match fault.kind {
-        FaultKind::LoseRequest => format!("{who}'s {thing} never reached {server}"),
-        FaultKind::LoseReply => {
-            format!("{server} had done {who}'s {thing}, but the answer never came back")
-        }
-        FaultKind::Delay => format!("{who}'s {thing} was {lasts} on the way"),
-        FaultKind::DuplicateRequest => format!("{who}'s {thing} reached {server} twice"),
-        FaultKind::Refuse => format!("{server} refused {who}'s {thing}"),
-        FaultKind::Crash => format!("{who} died {around} its {thing}"),
-        FaultKind::Pause => format!("{who} stood still for {lasts} {around} its {thing}"),
+        FaultKind::LoseRequest => format!("{who}'s {request} never reached {server}"),
+        FaultKind::LoseReply => format!("the reply to {who}'s {request} was lost"),
+        FaultKind::Delay => format!("{who}'s {request} was {lasts} on its way"),
+        FaultKind::DuplicateRequest => format!("{who}'s {request} reached {server} twice"),
+        FaultKind::Refuse => format!("{server} refused {who}'s {request}"),
+        FaultKind::Crash => format!("{who} died {}", when()),
+        FaultKind::Pause => format!("{who} stood still for {lasts} {}", when()),
         FaultKind::Partition => format!("{who} and {server} were cut off for {lasts}"),
-        FaultKind::PartitionToServer => {
-            format!("nothing of {who} reached {server} for {lasts}")
-        }
+        FaultKind::PartitionToServer => format!("nothing of {who} reached {server} for {lasts}"),
         FaultKind::PartitionFromServer => {
             format!("no answer of {server} reached {who} for {lasts}")
         }
-        FaultKind::GracefulStop => format!("{who} was told to stop {around} its {thing}"),
+        FaultKind::GracefulStop => format!("{who} was told to stop {}", when()),
         FaultKind::BrokerRestart => "the broker restarted".to_owned(),
         FaultKind::OperatorReplay => "a person replayed the message".to_owned(),
         FaultKind::ClockStep => format!(
@@ -40,60 +36,72 @@ pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String
     }
 }
 
-const fn around(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Before => "before",
-        Phase::Request => "in the middle of",
-        Phase::Done => "without hearing of",
-        Phase::Reply => "right after",
+/// Where around a step an instance was struck.
+fn when(step: &Step, phase: Phase) -> String {
+    let Words { request, deed } = words(step);
+    match (step.name, phase) {
+        ("timer.wait", Phase::Request) => "in its sleep before the slot".to_owned(),
+        ("timer.wait", Phase::Done | Phase::Reply) => "as it woke for the slot".to_owned(),
+        (_, Phase::Before) => format!("before it {deed}"),
+        (_, Phase::Request) => format!("while it {deed}"),
+        (_, Phase::Done) => format!("once its {request} was done, before it heard of it"),
+        (_, Phase::Reply) => format!("right after it {deed}"),
     }
 }
 
-/// What an instance does at a step, to stand after `its`.
-fn noun(step: &Step) -> &'static str {
-    match step.name {
-        "timer.wait" => "sleep until the slot",
-        "timer.fire" => "timer fired",
-        "dispatch.claim" => "claim of the slot",
-        "dispatch.claim.read" => "look at the claim",
-        "dispatch.claim.write" => "mark on the claim",
-        "dispatch.release" => "release of the claim",
-        "dispatch.advance" => "advance past the slot",
-        "dispatch.resume" => "look at where the timers stand",
-        "outbox.read" => "look at the outbox",
-        "broker.publish" => "publish",
-        "outbox.mark" => "mark in the outbox",
-        "broker.deliver" => "poll for messages",
-        "guard.enter" => "entry through the guard",
-        "guard.enter.read" => "check of the record",
-        "guard.enter.write" => "insert of the record",
-        "lock.acquire" | "lock.acquire.set" => "hold of the lock",
-        "lock.acquire.expire" => "expiry for the lock",
-        "lock.renew" => "renewal of the lock",
-        "lock.release" => "release of the lock",
-        "guard.heartbeat" => "heartbeat",
-        "downstream.lookup" => "look-up downstream",
-        "downstream.perform" => "call downstream",
-        "guard.finish" => "record of the outcome",
-        "broker.ack" => "ack",
-        "broker.defer" => "deferral",
-        "broker.renew" => "renewal of the deadline",
-        "broker.reject" => "rejection",
-        "recovery.scan" => "scan for unfinished runs",
-        "recovery.requeue" => "re-queueing of the run",
-        "work" => "work",
-        _ => "step",
-    }
+/// What an instance does at a step.
+struct Words {
+    /// Its request, to stand after `its`.
+    request: &'static str,
+    /// What it did, to stand after `it`.
+    deed: &'static str,
+}
+
+fn words(step: &Step) -> Words {
+    let (request, deed) = match step.name {
+        "timer.wait" => ("sleep", "slept until the slot"),
+        "timer.fire" => ("timer", "fired the slot"),
+        "dispatch.claim" => ("claim", "claimed the slot"),
+        "dispatch.claim.read" => ("look at the claim", "looked at the claim"),
+        "dispatch.claim.write" => ("claim", "claimed the slot"),
+        "dispatch.release" => ("release of the claim", "released its claim"),
+        "dispatch.advance" => ("new position", "moved the timer past the slot"),
+        "dispatch.resume" => ("look at the timers", "looked where its timers stand"),
+        "outbox.read" => ("look at the outbox", "looked at the outbox"),
+        "broker.publish" => ("publish", "published"),
+        "outbox.mark" => ("mark in the outbox", "marked the outbox row as sent"),
+        "broker.deliver" => ("poll", "received a message"),
+        "guard.enter" => ("entry in the record", "asked its guard"),
+        "guard.enter.read" => ("look at the record", "looked at the record"),
+        "guard.enter.write" => ("entry in the record", "put its entry in the record"),
+        "lock.acquire" => ("claim of the lock", "took the lock"),
+        "lock.acquire.set" => ("claim of the lock", "took the lock"),
+        "lock.acquire.expire" => ("expiry for the lock", "gave the lock its expiry"),
+        "lock.renew" => ("renewal of the lock", "renewed its lock"),
+        "lock.release" => ("release of the lock", "released the lock"),
+        "guard.heartbeat" => ("heartbeat", "sent its heartbeat"),
+        "downstream.lookup" => ("look-up", "looked up the effect"),
+        "downstream.perform" => ("call", "called the downstream"),
+        "guard.finish" => ("record of the outcome", "recorded the outcome"),
+        "broker.ack" => ("ack", "acked"),
+        "broker.defer" => ("deferral", "gave the message back"),
+        "broker.renew" => ("renewal of the deadline", "extended its deadline"),
+        "broker.reject" => ("rejection", "rejected the message"),
+        "recovery.scan" => ("scan", "looked for unfinished runs"),
+        "recovery.requeue" => ("re-queueing", "re-queued the run"),
+        "work" => ("work", "began the work"),
+        _ => ("step", "went on"),
+    };
+    Words { request, deed }
 }
 
 /// Who is called at a step.
 fn server(step: &Step) -> &'static str {
-    let prefix = step.name.split('.').next().unwrap_or_default();
-    match prefix {
-        "broker" => "the broker",
-        "downstream" => "the downstream",
-        "lock" => "the lock service",
-        _ => "the database",
+    match applies::server_of(step.number) {
+        Some(Server::Broker) => "the broker",
+        Some(Server::Downstream) => "the downstream",
+        Some(Server::Lock) => "the lock service",
+        Some(Server::Database) | None => "the database",
     }
 }
 
@@ -102,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_step_has_a_noun_of_its_own() {
+    fn every_step_has_words_of_its_own() {
         for step in scheduler::steps::ALL.iter().filter(|step| step.name != "instance") {
-            assert_ne!(noun(step), "step", "{step}");
+            assert_ne!(words(step).deed, "went on", "{step}");
         }
     }
 }

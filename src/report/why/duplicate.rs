@@ -1,15 +1,19 @@
 //! Why a run had its effect twice, or two attempts at once, by the layer where it was born.
 
+use super::missing::first;
 use super::story::{Story, at, message};
 use evidence::{AttemptEnd, Attribution, Event, Layer, What};
 use scenarios::spec::FaultKind;
 
 pub(super) fn why(story: &Story<'_>) -> String {
     let mut effects = story.effects();
-    let (Some(first), Some(second)) = (effects.next(), effects.next()) else {
+    let (Some(one), Some(other)) = (effects.next(), effects.next()) else {
         return format!("{} had more than one effect.", story.slot());
     };
-    let two = Two { first, second };
+    let two = Two {
+        first: one,
+        second: other,
+    };
     match &story.execution.judgement.layer {
         Some(Attribution::Layer(Layer::Scheduling)) => scheduling(story, &two),
         Some(Attribution::Layer(Layer::Publishing)) => publishing(story, &two),
@@ -20,8 +24,8 @@ pub(super) fn why(story: &Story<'_>) -> String {
             "{} had its effect at {} and at {}; which layer is to blame cannot be told without its \
              {missing}.",
             story.slot(),
-            at(first.at),
-            at(second.at)
+            at(one.at),
+            at(other.at)
         ),
         None => format!("{} had {} effects.", story.slot(), story.told.effects),
     }
@@ -35,73 +39,69 @@ struct Two<'a> {
 
 /// One slot, two runs.
 fn scheduling(story: &Story<'_>, two: &Two<'_>) -> String {
-    let fired = |of: &Event| {
-        story
-            .events
-            .iter()
-            .copied()
-            .find(|event| event.what == What::Fired && event.ids.trace == of.ids.trace)
-    };
-    let (Some(one), Some(other)) = (fired(two.first), fired(two.second)) else {
-        return format!("{} became two runs.", story.slot());
-    };
-    let (one, other) = if other.at < one.at { (other, one) } else { (one, other) };
     let slot = story.slot();
+    let traces = [two.first.ids.trace, two.second.ids.trace];
+    let fired = |event: &&&Event| event.what == What::Fired && traces.contains(&event.ids.trace);
+    let mut fired = story.events.iter().filter(fired);
+    let (Some(one), Some(other)) = (fired.next(), fired.next()) else {
+        return format!("{slot} became two runs.");
+    };
+    let (who, times) = (story.who(one), [at(one.at), at(other.at)]);
+    let cause = story.cause_before(two.second);
     if one.instance != other.instance {
         let nothing = match story.execution.scenario.dispatch.claim.name() {
             "none" => "no claim makes one of them give way".to_owned(),
             claim => format!("the claim ({claim}) let both through"),
         };
         return format!(
-            "{} fired {slot} at {} and {} at {}; {nothing}, so both ran.",
-            story.who(one),
-            at(one.at),
+            "{}{who} fired {slot} at {} and {} at {}; {nothing}, so both ran.",
+            first(cause),
+            times[0],
             story.who(other),
-            at(other.at)
+            times[1]
         );
     }
-    match story.cause_before(other) {
+    match cause {
         Some(cause) => format!(
-            "{} had fired {slot} at {}; {cause}, and at {} it fired the slot again as a new run.",
-            story.who(one),
-            at(one.at),
-            at(other.at)
+            "{who} had fired {slot} at {}; {}, and at {} it fired the slot again as a new run.",
+            times[0],
+            story.cause_of(who, &cause),
+            times[1]
         ),
-        None => format!(
-            "{} fired {slot} twice, at {} and at {}.",
-            story.who(one),
-            at(one.at),
-            at(other.at)
-        ),
+        None => format!("{who} fired {slot} twice, at {} and at {}.", times[0], times[1]),
     }
 }
 
 /// One run, two messages.
 fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
     let (one, other) = (message(two.first), message(two.second));
-    let (Some(first), Some(second)) = (
+    let (Some(earlier), Some(later)) = (
         story.published(two.first.ids.message),
         story.published(two.second.ids.message),
     ) else {
         return format!("one run travelled in two messages, {one} and {other}{}.", let_in(story));
     };
-    let (first, second) = if second.at < first.at { (second, first) } else { (first, second) };
-    let (one, other) = (message(first), message(second));
+    let (earlier, later) = if later.at < earlier.at {
+        (later, earlier)
+    } else {
+        (earlier, later)
+    };
+    let (one, other) = (message(earlier), message(later));
     let requeued = story.events.iter().any(|event| {
         event.what == What::Requeued
-            && event.instance == second.instance
-            && event.at >= second.at
-            && event.at.ms_since(second.at) < 5_000
+            && event.instance == later.instance
+            && event.at >= later.at
+            && event.at.ms_since(later.at) < 5_000
     });
-    let born = match story.faults_before(second).next() {
+    let born = match story.faults_before(later).next() {
         Some((fault, _)) if fault.kind == FaultKind::OperatorReplay => {
             format!("a person replayed {one}: the broker took the copy as {other}")
         }
         _ if requeued => {
-            let because = story.cause_before(second).map_or_else(String::new, |cause| format!("{cause}; "));
+            let because = first(story.cause_before(later));
             format!(
                 "{because}recovery on {} took the run for forgotten and put it back as {other}",
-                story.who(second)
+                story.who(later)
             )
         }
         Some((fault, strike)) if fault.kind == FaultKind::DuplicateRequest => format!(
@@ -112,23 +112,23 @@ fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
             && fault.kind == FaultKind::LoseReply => format!(
             "the broker had taken {}'s publish as {one}, but its confirm never came back; after {} \
              {} published again as {other}",
-            story.who(first),
-            story.between(first, second),
-            story.who(second)
+            story.who(earlier),
+            story.between(earlier, later),
+            story.who(later)
         ),
         Some((fault, strike)) => format!(
             "{} had published {one}; {}, and after {} {} published again as {other}",
-            story.who(first),
-            story.cause(fault, strike),
-            story.between(first, second),
-            story.who(second)
+            story.who(earlier),
+            story.cause_of(story.who(earlier), &story.cause(fault, strike)),
+            story.between(earlier, later),
+            story.who(later)
         ),
         None => format!(
             "{} published {one} at {} and {} published {other} at {}",
-            story.who(first),
+            story.who(earlier),
             at(first.at),
-            story.who(second),
-            at(second.at)
+            story.who(later),
+            at(later.at)
         ),
     };
     format!("{born}{}.", let_in(story))
@@ -145,6 +145,9 @@ fn delivery(story: &Story<'_>, two: &Two<'_>) -> String {
     } else {
         (one, other, two.first)
     };
+    if let Some(given_back) = given_back(story, one, other) {
+        return tried_again(story, given_back, other);
+    }
     let again = match one.instance == other.instance {
         true => "to it again".to_owned(),
         false => format!("to {}", story.who(other)),
@@ -158,6 +161,32 @@ fn delivery(story: &Story<'_>, two: &Two<'_>) -> String {
     )
 }
 
+/// The consumer's giving back of the message between two deliveries of it.
+fn given_back<'a>(story: &Story<'a>, one: &Event, other: &Event) -> Option<&'a Event> {
+    story.events.iter().copied().find(|event| {
+        matches!(event.what, What::Deferred { .. })
+            && event.ids.message == one.ids.message
+            && event.instance == one.instance
+            && (one.at..=other.at).contains(&event.at)
+    })
+}
+
+/// The first consumer took its attempt for failed and gave the message back for another one.
+fn tried_again(story: &Story<'_>, given_back: &Event, other: &Event) -> String {
+    let who = story.who(given_back);
+    let why = match story.cause_before(given_back) {
+        Some(cause) => format!("{cause}; {who}"),
+        None => who.to_owned(),
+    };
+    format!(
+        "{why} took its attempt for failed and gave {} back; at {} {} tried again{}.",
+        message(other),
+        at(other.at),
+        story.who(other),
+        downstream_did_not_know(story)
+    )
+}
+
 /// What kept the first delivery from being settled in time.
 fn why_handed_over_again(story: &Story<'_>, effect: &Event, one: &Event, other: &Event) -> String {
     let who = story.who(one);
@@ -167,13 +196,12 @@ fn why_handed_over_again(story: &Story<'_>, effect: &Event, one: &Event, other: 
         .faults_before(other)
         .find(|(fault, _)| fault.kind == FaultKind::BrokerRestart);
     match strike.or(server) {
-        Some((fault, strike)) if fault.kind == FaultKind::Crash && effect.at <= strike.at => {
-            let died = story.cause(fault, strike);
-            let died = died.strip_prefix(who).unwrap_or(&died).trim_start();
-            format!("{who} had done the work but {died}")
-        }
-        Some((fault, strike)) if strike.step.name == "broker.ack" && had_done => {
-            format!("{who} had done the work, but {}", story.cause(fault, strike).replacen(&format!("{who}'s"), "its", 1))
+        Some((fault, strike)) if had_done && effect.at <= strike.at => {
+            let cause = story.cause_of(who, &story.cause(fault, strike));
+            match cause.strip_prefix("it ") {
+                Some(did) => format!("{who} had done the work but {did}"),
+                None => format!("{who} had done the work, but {cause}"),
+            }
         }
         Some((fault, strike)) => story.cause(fault, strike),
         None if had_done => format!("{who} had done the work but had not acked it"),
@@ -200,8 +228,13 @@ fn execution(story: &Story<'_>, two: &Two<'_>) -> String {
         Some(What::HandlerPanic) => "panicked after it",
         _ => "took the attempt for failed",
     };
-    let happened = match story.cause_before(two.second) {
-        Some(cause) => format!("{cause}; {}", story.who(two.first)),
+    let happened = match story.faults_before(two.second).next() {
+        Some((fault, strike))
+            if fault.kind == FaultKind::LoseReply && strike.step.name == "downstream.perform" =>
+        {
+            format!("the downstream had done {who}'s call, but the reply was lost; {who}")
+        }
+        Some((fault, strike)) => format!("{}; {who}", story.cause(fault, strike)),
         None => format!(
             "attempt {} had its effect at {}, but {who}",
             two.first.ids.attempt,
@@ -231,6 +264,9 @@ fn effect(story: &Story<'_>, two: &Two<'_>) -> String {
 fn let_in(story: &Story<'_>) -> String {
     match story.guard() {
         None => ", and no guard compared their run key".to_owned(),
+        Some(_) if story.first(|what| *what == What::TakenOver).is_some() => {
+            downstream_did_not_know(story)
+        }
         Some(guard) => format!(", and the guard ({guard}) let both in"),
     }
 }
@@ -256,7 +292,7 @@ fn downstream_did_not_know(story: &Story<'_>) -> String {
     match story.execution.scenario.downstream.protection.name() {
         "none" => ", and nothing downstream could recognise the second call".to_owned(),
         protection => format!(
-            ", and the downstream ({}) did not recognise the second call",
+            ", and the downstream ({}) did not stop the second call",
             protection.replace('_', " ")
         ),
     }

@@ -1,7 +1,9 @@
 //! Why a run never had its effect: lost, stuck, given up.
 
+use super::super::set_up::count;
 use super::story::{Story, at, message};
 use evidence::{Attribution, Event, Holder, Layer, RecordState, What};
+use scenarios::spec::Phase;
 use scheduler::IdentityKey;
 
 pub(super) fn lost(story: &Story<'_>) -> String {
@@ -25,29 +27,39 @@ fn never_dispatched(story: &Story<'_>) -> String {
     let fired = story.last(|what| *what == What::Fired);
     match (advanced, claimed, fired) {
         (Some(event), ..) => format!(
-            "{} had moved the timer past {slot} before it published{}; nobody looks at that slot \
-             again.",
+            "{} had moved the timer past {slot}{}; nobody looks at that slot again.",
             story.who(event),
-            but(cause)
+            but(story, event, cause)
         ),
         (None, Some(event), _) => format!(
             "{} had claimed {slot}{}; to everybody else the slot is taken.",
             story.who(event),
-            but(cause)
+            but(story, event, cause)
+        ),
+        (None, None, Some(_)) if is_claimed_unheard(story) => format!(
+            "{}to everybody else {slot} is taken.",
+            first(cause)
         ),
         (None, None, Some(event)) => format!(
             "{} fired {slot} at {}{}, and nothing of it was left.",
             story.who(event),
             at(event.at),
-            but(cause)
+            but(story, event, cause)
         ),
-        (None, None, None) => match cause {
+        (None, None, None) => match story.all_causes() {
             Some(cause) => format!(
                 "{cause}, so nobody fired {slot}, and the timers went on with the slots after it."
             ),
             None => format!("nobody fired {slot}."),
         },
     }
+}
+
+/// Whoever claimed the slot was struck before it heard that it had.
+fn is_claimed_unheard(story: &Story<'_>) -> bool {
+    story.faults.last().is_some_and(|(fault, strike)| {
+        strike.step.name.starts_with("dispatch.claim") && fault.site.phase >= Phase::Done
+    })
 }
 
 /// The message never was the broker's.
@@ -57,12 +69,12 @@ fn never_arrived(story: &Story<'_>) -> String {
             "{} had published {}{}; no copy of it is left.",
             story.who(event),
             message(event),
-            but(story.last_cause())
+            but(story, event, story.last_cause())
         ),
         None => format!(
-            "the message of {} was never accepted by the broker{}; nothing sends it again.",
-            story.slot(),
-            but(story.last_cause())
+            "{}the broker never had the message of {}, and nothing sends it again.",
+            first(story.last_cause()),
+            story.slot()
         ),
     }
 }
@@ -76,15 +88,19 @@ fn dropped(story: &Story<'_>) -> String {
             "the broker let go of {} at {}{}; no copy of it is left.",
             message(event),
             at(event.at),
-            but(cause)
+            but_somebody(cause)
         ),
         (None, Some(event)) => format!(
             "the broker counted {} as done when it handed it to {}{}; nobody else will get it.",
             message(event),
             story.who(event),
-            but(cause)
+            but_somebody(cause)
         ),
-        (None, None) => format!("{} was never handed over{}.", story.message(), but(cause)),
+        (None, None) => format!(
+            "{}{} was never handed over.",
+            first(cause),
+            story.message()
+        ),
     }
 }
 
@@ -102,7 +118,7 @@ fn never_done(story: &Story<'_>) -> String {
         (Some(event), _) => format!(
             "{}{} found the run marked as taken, answered \"done\" and let go of {}: nobody will \
              do the work.",
-            story.last_cause().map_or_else(String::new, |cause| format!("{cause}; ")),
+            first(story.last_cause()),
             story.who(event),
             message(event)
         ),
@@ -114,9 +130,9 @@ fn never_done(story: &Story<'_>) -> String {
             Some(event) => format!(
                 "{} had begun the work{}; nobody will do it again.",
                 story.who(event),
-                but(story.last_cause())
+                but(story, event, story.last_cause())
             ),
-            None => format!("nobody did the work of {slot}{}.", but(story.last_cause())),
+            None => format!("{}nobody did the work of {slot}.", first(story.last_cause())),
         },
     }
 }
@@ -127,13 +143,13 @@ fn mistakes_slots(story: &Story<'_>) -> bool {
 
 pub(super) fn stuck(story: &Story<'_>) -> String {
     let slot = story.slot();
-    let but = but(story.last_cause());
     let message = story.message();
     if story.is_held(Holder::DeadLetter) {
-        let deliveries = deliveries(story);
+        let deliveries = story.number(|what| *what == What::Delivered);
         return format!(
-            "{message} was set aside as a dead letter after {deliveries}{but}; it waits there for a \
-             person."
+            "{}{message} was set aside as a dead letter after {} and waits there for a person.",
+            first(story.last_cause()),
+            count(deliveries, "delivery")
         );
     }
     let where_it_is = if story.is_held(Holder::OutboxRow) {
@@ -151,16 +167,7 @@ pub(super) fn stuck(story: &Story<'_>) -> String {
     } else {
         "nothing moves it on".to_owned()
     };
-    match story.last_cause() {
-        Some(cause) => format!("{cause}; {slot} is not done: {where_it_is}."),
-        None => format!("{slot} is not done: {where_it_is}."),
-    }
-}
-
-fn deliveries(story: &Story<'_>) -> String {
-    let delivered = |event: &&&Event| event.what == What::Delivered;
-    let number = story.events.iter().filter(delivered).count();
-    super::super::set_up::count(number as u64, "delivery").replace("deliverys", "deliveries")
+    format!("{}{slot} is not done: {where_it_is}.", first(story.last_cause()))
 }
 
 pub(super) fn gave_up(story: &Story<'_>) -> String {
@@ -169,18 +176,37 @@ pub(super) fn gave_up(story: &Story<'_>) -> String {
     if story.record() == Some(RecordState::Unknown) {
         return format!(
             "{}the outcome of {slot} is not known, and it was set aside for a person.",
-            cause.map_or_else(String::new, |cause| format!("{cause}; "))
+            first(cause)
         );
     }
     let attempts = story.events.iter().map(|event| event.ids.attempt).max();
-    let attempts = super::super::set_up::count(attempts.unwrap_or(0), "attempt");
     format!(
-        "{}{slot} was given up after {attempts} and recorded DEAD.",
-        cause.map_or_else(String::new, |cause| format!("{cause}; "))
+        "{}{slot} was given up after {} and recorded DEAD.",
+        first(cause),
+        count(attempts.unwrap_or(0), "attempt")
     )
 }
 
-/// ` but <cause>`, or nothing.
-fn but(cause: Option<String>) -> String {
+/// `, but <cause>`, or nothing; whoever was named just before is not named again.
+fn but(story: &Story<'_>, event: &Event, cause: Option<String>) -> String {
+    match cause {
+        Some(cause) => {
+            let cause = story.cause_of(story.who(event), &cause);
+            match cause.strip_prefix("it ") {
+                Some(did) => format!(" but {did}"),
+                None => format!(", but {cause}"),
+            }
+        }
+        None => String::new(),
+    }
+}
+
+/// `, but <cause>`, or nothing.
+fn but_somebody(cause: Option<String>) -> String {
     cause.map_or_else(String::new, |cause| format!(", but {cause}"))
+}
+
+/// `<cause>; `, or nothing.
+pub(super) fn first(cause: Option<String>) -> String {
+    cause.map_or_else(String::new, |cause| format!("{cause}; "))
 }

@@ -8,6 +8,8 @@ mod causes;
 mod duplicate;
 mod missing;
 mod story;
+#[cfg(test)]
+mod tests;
 mod unsettled;
 
 use super::Execution;

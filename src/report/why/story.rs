@@ -35,10 +35,6 @@ impl<'a> Story<'a> {
         self.execution.history.cast.slot(self.told.slot)
     }
 
-    pub fn local(&self) -> bool {
-        self.execution.history.cast.local
-    }
-
     /// The first event of the slot that says this.
     pub fn first(&self, says: impl Fn(&What) -> bool) -> Option<&'a Event> {
         self.events.iter().copied().find(|event| says(&event.what))
@@ -47,10 +43,6 @@ impl<'a> Story<'a> {
     /// The last event of the slot that says this.
     pub fn last(&self, says: impl Fn(&What) -> bool) -> Option<&'a Event> {
         self.events.iter().copied().rfind(|event| says(&event.what))
-    }
-
-    pub fn has(&self, says: impl Fn(&What) -> bool) -> bool {
-        self.first(says).is_some()
     }
 
     /// The effects of the slot, in order.
@@ -95,7 +87,7 @@ impl<'a> Story<'a> {
         })
     }
 
-    /// The last fault of all, as a clause such as `executor-1 died before its ack`.
+    /// The last fault of all, as a clause such as `executor-1 died before it acked`.
     pub fn last_cause(&self) -> Option<String> {
         let (fault, strike) = self.faults.last()?;
         Some(self.cause(fault, strike))
@@ -107,9 +99,25 @@ impl<'a> Story<'a> {
         Some(self.cause(fault, strike))
     }
 
+    /// Every fault, as one clause.
+    pub fn all_causes(&self) -> Option<String> {
+        let causes = self.faults.iter();
+        let causes: Vec<String> = causes.map(|(fault, at)| self.cause(fault, at)).collect();
+        (!causes.is_empty()).then(|| causes.join(" and "))
+    }
+
     /// A fault as a clause.
     pub fn cause(&self, fault: &Fault, strike: &Event) -> String {
         causes::clause(self, fault, strike)
+    }
+
+    /// A fault as a clause about somebody who was named just before: `it died before it acked`.
+    pub fn cause_of(&self, who: &str, cause: &str) -> String {
+        match cause.strip_prefix(who) {
+            Some(rest) if rest.starts_with("'s ") => format!("its {}", &rest[3..]),
+            Some(rest) if rest.starts_with(' ') => format!("it{rest}"),
+            _ => cause.replacen(&format!("{who}'s"), "its", 1),
+        }
     }
 
     /// True if something still holds the slot's run like this at the end.
@@ -124,6 +132,12 @@ impl<'a> Story<'a> {
         let records = &self.execution.history.rest.records;
         let own = records.iter().filter(|row| row.slot == self.told.slot);
         own.map(|record| record.state).max()
+    }
+
+    /// How many events of the slot say this.
+    pub fn number(&self, says: impl Fn(&What) -> bool) -> u64 {
+        let events = self.events.iter();
+        events.filter(|event| says(&event.what)).count() as u64
     }
 
     /// The guard, as scenario files write it; `None` where there is none.

@@ -2,7 +2,9 @@
 
 use super::story::{Story, at};
 use super::super::Spoken;
-use evidence::{Ended, Event, Holder, What};
+use super::super::set_up::count;
+use super::missing::first;
+use evidence::{Ended, Holder, What};
 
 pub(super) fn misrecorded(story: &Story<'_>) -> String {
     let slot = story.slot();
@@ -20,7 +22,7 @@ pub(super) fn misrecorded(story: &Story<'_>) -> String {
         ),
         None => format!(
             "{}{slot} is recorded as {record}, and its effect never happened.",
-            cause.map_or_else(String::new, |cause| format!("{cause}; "))
+            first(cause)
         ),
     }
 }
@@ -51,17 +53,12 @@ pub(super) fn unfinished(story: &Story<'_>) -> String {
 }
 
 pub(super) fn no_progress(story: &Story<'_>) -> String {
-    let delivered = |event: &&&Event| event.what == What::Delivered;
-    let attempted = |event: &&&Event| event.what == What::AttemptStarted;
-    let cause = story
-        .last_cause()
-        .map_or_else(String::new, |cause| format!("{cause}; "));
+    let cause = first(story.last_cause());
     format!(
-        "{cause}{} goes round without end: {} deliveries and {} attempts until {}, and none is the \
-         last.",
+        "{cause}{} goes round without end: {} and {} until {}, and none is the last.",
         story.slot(),
-        story.events.iter().filter(delivered).count(),
-        story.events.iter().filter(attempted).count(),
+        count(story.number(|what| *what == What::Delivered), "delivery"),
+        count(story.number(|what| *what == What::AttemptStarted), "attempt"),
         at(story.execution.history.rest.at)
     )
 }
@@ -93,9 +90,7 @@ pub(super) fn late(story: &Story<'_>) -> String {
 fn punctual(story: &Story<'_>, side: &str) -> String {
     let planned = &story.execution.history.planned;
     let planned = planned.iter().find(|planned| planned.slot == story.told.slot);
-    let cause = story
-        .last_cause()
-        .map_or_else(String::new, |cause| format!("{cause}; "));
+    let cause = first(story.last_cause());
     match (story.effects().next(), planned) {
         (Some(effect), Some(planned)) => format!(
             "{cause}{} had its effect {} {side} its scheduled time.",

@@ -5,12 +5,3 @@ mod execution;
 
 pub(super) use check::CheckResult;
 pub(super) use execution::{ExecutionResult, WireEvent, WireFault};
-
-use serde::Serialize;
-
-/// One document with all results.
-#[derive(Serialize)]
-pub(super) struct Document<'a> {
-    pub schema: String,
-    pub results: &'a [serde_json::Value],
-}
