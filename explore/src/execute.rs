@@ -6,6 +6,7 @@
 use crate::Outcome;
 use crate::cell_of;
 use scenarios::spec::{Fault, Plan};
+use std::time::Duration;
 use thiserror::Error;
 
 /// Runs one plan under one seed.
@@ -53,11 +54,20 @@ pub enum ExecuteError {
     },
     /// A handler or guard blocked its thread, and the watchdog cut the execution.
     #[error(
-        "the execution was cut after {after_s} s of wall time: a handler or guard blocks its thread"
+        "the execution was cut after {after:?} of real time: a handler, guard or downstream blocks \
+         its thread, which is left behind"
     )]
     Watchdog {
-        /// The limit, in seconds.
-        after_s: u64,
+        /// The limit, in real time.
+        after: Duration,
+    },
+    /// A part of a test's own panicked where no attempt could be ended by it.
+    #[error(
+        "a guard, handler or downstream of the test's own panicked outside of an attempt: {message}"
+    )]
+    PartPanicked {
+        /// What it said.
+        message: String,
     },
     /// The execution panicked outside of any handler: a defect of the tool.
     #[error("the execution panicked, which is a defect of runkey")]

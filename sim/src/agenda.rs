@@ -92,11 +92,13 @@ impl PartialOrd for Entry {
 pub(crate) struct Agenda {
     heap: BinaryHeap<Entry>,
     sequence: u32,
+    /// Entries that nobody waits for any more, by their sequence.
+    cancelled: Vec<u32>,
 }
 
 impl Agenda {
-    /// Adds an action.
-    pub(crate) fn add(&mut self, at: Ms, instance: u8, action: Action) {
+    /// Adds an action; gives the number by which it can be cancelled.
+    pub(crate) fn add(&mut self, at: Ms, instance: u8, action: Action) -> u32 {
         self.sequence += 1;
         self.heap.push(Entry {
             at,
@@ -104,15 +106,36 @@ impl Agenda {
             sequence: self.sequence,
             action,
         });
+        self.sequence
+    }
+
+    /// The action will not happen: not even its moment will be reached for its sake.
+    pub(crate) fn cancel(&mut self, sequence: u32) {
+        self.cancelled.push(sequence);
     }
 
     /// The next action, removed.
     pub(crate) fn pop(&mut self) -> Option<Entry> {
+        self.drop_cancelled();
         self.heap.pop()
     }
 
     /// When the next action is due.
-    pub(crate) fn next_at(&self) -> Option<Ms> {
+    pub(crate) fn next_at(&mut self) -> Option<Ms> {
+        self.drop_cancelled();
         self.heap.peek().map(|entry| entry.at)
+    }
+
+    fn drop_cancelled(&mut self) {
+        while !self.cancelled.is_empty()
+            && let Some(next) = self.heap.peek()
+            && let Some(place) = self
+                .cancelled
+                .iter()
+                .position(|cancelled| *cancelled == next.sequence)
+        {
+            self.cancelled.swap_remove(place);
+            self.heap.pop();
+        }
     }
 }

@@ -42,6 +42,7 @@ pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
         time: None,
         sleep: None,
         entries: 0,
+        polls: 0,
     })
 }
 
@@ -50,7 +51,10 @@ struct Pump<'a> {
     start: &'a dyn Fn(u8),
     time: Option<Clock>,
     sleep: Option<Pin<Box<Sleep>>>,
+    /// Actions done, and wakes by foreign timers: what the budget counts.
     entries: u64,
+    /// Polls since the last action or foreign timer.
+    polls: u32,
 }
 
 /// Madsim's clock, and where on it the world's epoch is.
@@ -94,6 +98,8 @@ impl Future for Pump<'_> {
         if this.time.is_none() {
             this.time = Some(Clock::at_epoch(&this.shared.lock()));
         }
+        // Time may have passed: somebody's timer fired, or the sleep is over.
+        this.polls = 0;
         loop {
             this.run_ready();
             match this.next(cx) {
@@ -118,17 +124,20 @@ impl Pump<'_> {
     /// The next action, if it is time for it.
     fn next(&mut self, cx: &mut Context<'_>) -> Next {
         let mut world = self.shared.lock();
+        if self.polls > POLLS_MAX || self.entries > world.constants.budget {
+            return Next::Ended(Ended::Livelock);
+        }
         let foreign = world.tasks.foreign_waiters();
-        let Some(at) = world.agenda.next_at() else {
-            if foreign && self.sleep_until(&mut world, None, cx) {
-                return Next::Sleeping;
-            }
+        let next = world.agenda.next_at();
+        if next.is_none() && !foreign {
             return Next::Ended(Ended::Settled);
-        };
-        if at > world.horizon() {
+        }
+        let horizon = world.horizon();
+        let at = next.unwrap_or(horizon);
+        if at > horizon {
             return Next::Ended(Ended::Horizon);
         }
-        if foreign && self.sleep_until(&mut world, Some(at), cx) {
+        if foreign && self.sleep_until(&mut world, at, cx) {
             return Next::Sleeping;
         }
         if world.wake_foreign() {
@@ -139,7 +148,7 @@ impl Pump<'_> {
             return Next::Ended(Ended::Livelock);
         }
         let Some(entry) = world.agenda.pop() else {
-            return Next::Ended(Ended::Settled);
+            return Next::Ended(Ended::Horizon);
         };
         if entry.at > world.now {
             world.now = entry.at;
@@ -150,11 +159,11 @@ impl Pump<'_> {
         Next::Act(entry)
     }
 
-    /// Sleeps through madsim until the action at `at` (or the horizon), so that foreign timers
-    /// fire in between; false if it is time already, or there is nothing to sleep for.
-    fn sleep_until(&mut self, world: &mut World, at: Option<Ms>, cx: &mut Context<'_>) -> bool {
+    /// Sleeps through madsim until `at`, so that foreign timers fire in between; false if it is
+    /// time already, or there is nothing to sleep for.
+    fn sleep_until(&mut self, world: &mut World, at: Ms, cx: &mut Context<'_>) -> bool {
         let Some(time) = &self.time else { return false };
-        let until = time.instant(at.unwrap_or_else(|| world.horizon()));
+        let until = time.instant(at);
         if time.handle.now_instant() >= until {
             return false;
         }
@@ -177,9 +186,14 @@ impl Pump<'_> {
     /// Polls every task that is ready, until none is.
     fn run_ready(&mut self) {
         loop {
+            if self.polls > POLLS_MAX {
+                return;
+            }
             let taken = {
                 let mut world = self.shared.lock();
-                world.wake_foreign();
+                if world.wake_foreign() {
+                    self.entries += 1;
+                }
                 let Some(key) = world.tasks.next_ready() else {
                     break;
                 };
@@ -212,6 +226,7 @@ impl Pump<'_> {
                 }
                 (leftover, std::mem::take(&mut world.tasks.graveyard))
             };
+            self.polls += 1 + polls;
             bury(leftover);
             bury(graveyard);
         }
@@ -226,6 +241,7 @@ impl Pump<'_> {
 
     /// Does one action.
     fn act(&mut self, entry: Entry) {
+        self.polls = 0;
         let resumed = {
             let mut world = self.shared.lock();
             if world.stall(entry) {
@@ -248,6 +264,11 @@ impl Pump<'_> {
 
 /// How often a task may yield in a row before others get their turn.
 const YIELDS_MAX: u32 = 10_000;
+
+/// How many polls may pass without time passing or anything happening: what takes more is a
+/// livelock (a handler that yields until something changes that nobody changes). A busy instant of
+/// a large scenario takes some hundred.
+const POLLS_MAX: u32 = 100_000;
 
 /// Drops what was killed: foreign code may panic in its destructors.
 pub(crate) fn bury<T>(dead: impl IntoIterator<Item = T>) {

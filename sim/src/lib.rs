@@ -55,4 +55,4 @@ pub use servers::downstream::Outside;
 #[cfg(madsim)]
 pub use setup::{OutsideFactory, Parts, Setup, SetupError};
 #[cfg(madsim)]
-pub use watchdog::{Cut, WATCHDOG};
+pub use watchdog::{Cut, EXECUTION_THREAD, WATCHDOG};

@@ -3,6 +3,7 @@
 use crate::agenda::Ms;
 use crate::keyed::LEG_MAX_MS;
 use crate::servers::downstream::Outside;
+use crate::watchdog::WATCHDOG;
 use evidence::{Cast, InstanceId, Planned, TimerId, Timestamp};
 use scenarios::Scenario;
 use scenarios::file::{Horizon, InstanceTable, TopologyKind};
@@ -11,6 +12,7 @@ use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
 use scheduler::{Span, Timer};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Makes a test's own downstream, once an execution.
 pub type OutsideFactory = dyn Fn() -> Box<dyn Outside> + Send + Sync;
@@ -61,6 +63,8 @@ pub struct Setup {
     pub(crate) blueprint: Arc<Blueprint>,
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) parts: Parts,
+    /// How long an execution with parts of a user's own may take in real time.
+    pub(crate) watchdog: Duration,
 }
 
 /// What every execution needs to know.
@@ -131,6 +135,7 @@ impl Setup {
             blueprint: Arc::new(blueprint),
             scenario: Arc::new(scenario.clone()),
             parts,
+            watchdog: WATCHDOG,
         })
     }
 

@@ -2,7 +2,9 @@
 //!
 //! The simulator's own futures never clone a waker: they name the task that is being polled. A
 //! clone that is still alive after a poll therefore belongs to somebody else's timer or channel,
-//! and tells the engine that it may not skip ahead.
+//! and tells the engine that it may not skip ahead. A task gets a fresh waker for its next poll
+//! then, so that what an abandoned timer still holds (of a future that lost a race) is told apart
+//! from what is waited for: only the waker of the last poll has to be woken.
 
 use scheduler::ports::Fut;
 use std::collections::VecDeque;
@@ -85,7 +87,7 @@ pub(crate) struct Tasks {
     tasks: Vec<Task>,
     ready: VecDeque<TaskKey>,
     foreign: Arc<ForeignWakes>,
-    /// Tasks of which a foreign clone of the waker was alive after their last poll.
+    /// Tasks of which a foreign clone of the waker was alive after a poll.
     suspects: Vec<u32>,
     /// The task that is being polled.
     pub(crate) current: Option<TaskKey>,
@@ -160,9 +162,16 @@ impl Tasks {
 
     /// Takes a task out, to be polled.
     pub(crate) fn take(&mut self, key: TaskKey) -> Option<Taken> {
-        let task = self.get(key)?;
+        let place = self.tasks.get_mut(key.place as usize)?;
+        let task = (!place.ended && place.waker.key == key).then_some(place)?;
         task.queued = false;
         let future = task.future.take()?;
+        if Arc::strong_count(&task.waker) > 1 {
+            task.waker = Arc::new(TaskWaker {
+                key,
+                foreign: self.foreign.clone(),
+            });
+        }
         let waker = Waker::from(task.waker.clone());
         self.current = Some(key);
         Some(Taken { key, future, waker })

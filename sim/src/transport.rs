@@ -62,7 +62,9 @@ impl World {
         }
         let paused = self.processes[usize::from(instance)].paused_until;
         match paused {
-            Some(until) => self.agenda.add(until, instance, Action::Depart(call)),
+            Some(until) => {
+                self.agenda.add(until, instance, Action::Depart(call));
+            }
             None => self.depart(call),
         }
         call

@@ -47,6 +47,7 @@ impl Runtime for Window {
             shared: &self.shared,
             length: span.ms(),
             until: None,
+            entry: None,
         })
     }
 
@@ -111,6 +112,8 @@ struct Sleeping<'a> {
     shared: &'a Shared,
     length: Ms,
     until: Option<Ms>,
+    /// Its entry in the agenda, as long as that is ahead.
+    entry: Option<u32>,
 }
 
 impl Future for Sleeping<'_> {
@@ -120,16 +123,33 @@ impl Future for Sleeping<'_> {
         let shared = self.shared;
         let mut world = shared.lock();
         match self.until {
-            Some(until) if until <= world.now => Poll::Ready(()),
+            Some(until) if until <= world.now => {
+                self.entry = None;
+                Poll::Ready(())
+            }
             Some(_) => Poll::Pending,
             None => {
                 let until = world.now.saturating_add(self.length);
                 self.until = Some(until);
                 if let Some(task) = world.tasks.current {
                     let instance = world.tasks.instance(task).unwrap_or(0);
-                    world.agenda.add(until, instance, Action::Wake(task));
+                    self.entry = Some(world.agenda.add(until, instance, Action::Wake(task)));
                 }
                 Poll::Pending
+            }
+        }
+    }
+}
+
+/// A sleep that nobody waits for (the loser of a race) leaves no trace: the execution does not go
+/// on for its sake.
+impl Drop for Sleeping<'_> {
+    fn drop(&mut self) {
+        if let (Some(entry), Some(until)) = (self.entry, self.until) {
+            let mut world = self.shared.lock();
+            // Of a paused instance the entry may have left the agenda and wait with the instance.
+            if until > world.now {
+                world.agenda.cancel(entry);
             }
         }
     }

@@ -78,7 +78,9 @@ impl World {
         self.record(instance, incarnation, step, what, ids);
         let message = message.0 - 1;
         match settling {
-            Settling::Later(at) => self.agenda.add(at, instance, Action::Available { message }),
+            Settling::Later(at) => {
+                self.agenda.add(at, instance, Action::Available { message });
+            }
             Settling::Extended(at) => {
                 self.agenda
                     .add(at, instance, Action::AckDeadline { message, delivery });
