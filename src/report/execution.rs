@@ -1,7 +1,7 @@
 //! One execution, with all that is needed to tell it.
 
 use evidence::{Event, History, Judgement, Slot, SlotVerdict, TraceHash};
-use scenarios::Scenario;
+use scenarios::{Scenario, Token};
 use scenarios::spec::{Fault, Plan};
 
 /// One execution, ready to be told.
@@ -60,6 +60,10 @@ impl<'a> Execution<'a> {
     /// The command that shows it again.
     pub fn replay(&self) -> Option<String> {
         let token = self.token?;
+        // What a test brings along is in the test's binary only.
+        if let Some(test) = Token::decode(token).ok().and_then(|token| token.test) {
+            return Some(format!("RUNKEY_REPLAY={token} cargo test {test}"));
+        }
         Some(match self.path {
             Some(path) => format!("runkey replay {token} {path}"),
             None => format!("runkey replay {token}"),

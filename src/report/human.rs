@@ -3,7 +3,7 @@
 use super::set_up::count;
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, Report, Verb, everything, one_screen, set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, OwnParts, Report, Verb, everything, one_screen, set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -30,6 +30,7 @@ const REMARK: usize = 71;
 pub struct Human<W> {
     out: W,
     verb: Verb,
+    own: OwnParts,
     empty: bool,
 }
 
@@ -39,8 +40,19 @@ impl<W: Write> Human<W> {
         Human {
             out,
             verb,
+            own: OwnParts {
+                guard: false,
+                handler: false,
+                downstream: false,
+            },
             empty: true,
         }
+    }
+
+    /// Tells of executions with parts that a test brought along.
+    pub const fn with_parts(mut self, own: OwnParts) -> Self {
+        self.own = own;
+        self
     }
 
     /// A blank line between results.
@@ -54,7 +66,7 @@ impl<W: Write> Human<W> {
     fn header(&mut self, name: &str, scenario: &Scenario) -> io::Result<()> {
         let pad = MARGIN.saturating_sub(name.width() + 2) + 2;
         let bold = Style::new().bold();
-        writeln!(self.out, "{bold}{name}{bold:#}{:pad$}{}", "", set_up(scenario))?;
+        writeln!(self.out, "{bold}{name}{bold:#}{:pad$}{}", "", set_up(scenario, self.own))?;
         if let Some(source) = &scenario.source {
             let margin = name.width() + pad;
             writeln!(self.out, "{:margin$}source: {source}", "")?;

@@ -27,7 +27,7 @@ pub use human::Human;
 pub use json::Json;
 pub use jsonl::Jsonl;
 pub use listing::Listing;
-pub use set_up::set_up;
+pub use set_up::{OwnParts, set_up};
 pub use span::Spoken;
 pub use timeline::{Entry, Line, everything, one_screen};
 pub use why::why;

@@ -3,15 +3,33 @@
 use scenarios::Scenario;
 use scenarios::file::{BrokerProfile, TopologyKind};
 
+/// What a test brings along instead of the scenario's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct OwnParts {
+    /// Instead of `[guard]`.
+    pub guard: bool,
+    /// Instead of `[work] handler`.
+    pub handler: bool,
+    /// Instead of `[downstream]`.
+    pub downstream: bool,
+}
+
 /// Such as `queued, 2 schedulers, 2 executors, at-least-once broker; guard none; downstream
-/// unprotected`.
-pub fn set_up(scenario: &Scenario) -> String {
-    format!(
-        "{}; guard {}; {}",
-        processes(scenario),
-        scenario.guard.name(),
-        protection(scenario)
-    )
+/// unprotected`, or `...; guard of the test; ...`.
+pub fn set_up(scenario: &Scenario, own: OwnParts) -> String {
+    let guard = match own.guard {
+        true => "of the test",
+        false => scenario.guard.name(),
+    };
+    let handler = match own.handler {
+        true => "handler of the test; ",
+        false => "",
+    };
+    let downstream = match own.downstream {
+        true => "downstream of the test".to_owned(),
+        false => protection(scenario),
+    };
+    format!("{}; guard {guard}; {handler}{downstream}", processes(scenario))
 }
 
 fn processes(scenario: &Scenario) -> String {

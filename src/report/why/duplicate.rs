@@ -1,6 +1,6 @@
 //! Why a run had its effect twice, or two attempts at once, by the layer where it was born.
 
-use super::missing::first;
+use super::missing::because;
 use super::story::{Story, at, message};
 use evidence::{AttemptEnd, Attribution, Event, Layer, What};
 use scenarios::spec::FaultKind;
@@ -55,7 +55,7 @@ fn scheduling(story: &Story<'_>, two: &Two<'_>) -> String {
         };
         return format!(
             "{}{who} fired {slot} at {} and {} at {}; {nothing}, so both ran.",
-            first(cause),
+            because(cause),
             times[0],
             story.who(other),
             times[1]
@@ -98,9 +98,9 @@ fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
             format!("a person replayed {one}: the broker took the copy as {other}")
         }
         _ if requeued => {
-            let because = first(story.cause_before(later));
+            let preface = because(story.cause_before(later));
             format!(
-                "{because}recovery on {} took the run for forgotten and put it back as {other}",
+                "{preface}recovery on {} took the run for forgotten and put it back as {other}",
                 story.who(later)
             )
         }
@@ -126,7 +126,7 @@ fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
         None => format!(
             "{} published {one} at {} and {} published {other} at {}",
             story.who(earlier),
-            at(first.at),
+            at(earlier.at),
             story.who(later),
             at(later.at)
         ),

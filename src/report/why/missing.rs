@@ -38,7 +38,7 @@ fn never_dispatched(story: &Story<'_>) -> String {
         ),
         (None, None, Some(_)) if is_claimed_unheard(story) => format!(
             "{}to everybody else {slot} is taken.",
-            first(cause)
+            because(cause)
         ),
         (None, None, Some(event)) => format!(
             "{} fired {slot} at {}{}, and nothing of it was left.",
@@ -73,7 +73,7 @@ fn never_arrived(story: &Story<'_>) -> String {
         ),
         None => format!(
             "{}the broker never had the message of {}, and nothing sends it again.",
-            first(story.last_cause()),
+            because(story.last_cause()),
             story.slot()
         ),
     }
@@ -98,7 +98,7 @@ fn dropped(story: &Story<'_>) -> String {
         ),
         (None, None) => format!(
             "{}{} was never handed over.",
-            first(cause),
+            because(cause),
             story.message()
         ),
     }
@@ -118,7 +118,7 @@ fn never_done(story: &Story<'_>) -> String {
         (Some(event), _) => format!(
             "{}{} found the run marked as taken, answered \"done\" and let go of {}: nobody will \
              do the work.",
-            first(story.last_cause()),
+            because(story.last_cause()),
             story.who(event),
             message(event)
         ),
@@ -132,7 +132,7 @@ fn never_done(story: &Story<'_>) -> String {
                 story.who(event),
                 but(story, event, story.last_cause())
             ),
-            None => format!("{}nobody did the work of {slot}.", first(story.last_cause())),
+            None => format!("{}nobody did the work of {slot}.", because(story.last_cause())),
         },
     }
 }
@@ -148,7 +148,7 @@ pub(super) fn stuck(story: &Story<'_>) -> String {
         let deliveries = story.number(|what| *what == What::Delivered);
         return format!(
             "{}{message} was set aside as a dead letter after {} and waits there for a person.",
-            first(story.last_cause()),
+            because(story.last_cause()),
             count(deliveries, "delivery")
         );
     }
@@ -167,7 +167,7 @@ pub(super) fn stuck(story: &Story<'_>) -> String {
     } else {
         "nothing moves it on".to_owned()
     };
-    format!("{}{slot} is not done: {where_it_is}.", first(story.last_cause()))
+    format!("{}{slot} is not done: {where_it_is}.", because(story.last_cause()))
 }
 
 pub(super) fn gave_up(story: &Story<'_>) -> String {
@@ -176,13 +176,13 @@ pub(super) fn gave_up(story: &Story<'_>) -> String {
     if story.record() == Some(RecordState::Unknown) {
         return format!(
             "{}the outcome of {slot} is not known, and it was set aside for a person.",
-            first(cause)
+            because(cause)
         );
     }
     let attempts = story.events.iter().map(|event| event.ids.attempt).max();
     format!(
         "{}{slot} was given up after {} and recorded DEAD.",
-        first(cause),
+        because(cause),
         count(attempts.unwrap_or(0), "attempt")
     )
 }
@@ -207,6 +207,6 @@ fn but_somebody(cause: Option<String>) -> String {
 }
 
 /// `<cause>; `, or nothing.
-pub(super) fn first(cause: Option<String>) -> String {
+pub(super) fn because(cause: Option<String>) -> String {
     cause.map_or_else(String::new, |cause| format!("{cause}; "))
 }

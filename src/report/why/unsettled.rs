@@ -3,7 +3,7 @@
 use super::story::{Story, at};
 use super::super::Spoken;
 use super::super::set_up::count;
-use super::missing::first;
+use super::missing::because;
 use evidence::{Ended, Holder, What};
 
 pub(super) fn misrecorded(story: &Story<'_>) -> String {
@@ -22,7 +22,7 @@ pub(super) fn misrecorded(story: &Story<'_>) -> String {
         ),
         None => format!(
             "{}{slot} is recorded as {record}, and its effect never happened.",
-            first(cause)
+            because(cause)
         ),
     }
 }
@@ -53,7 +53,7 @@ pub(super) fn unfinished(story: &Story<'_>) -> String {
 }
 
 pub(super) fn no_progress(story: &Story<'_>) -> String {
-    let cause = first(story.last_cause());
+    let cause = because(story.last_cause());
     format!(
         "{cause}{} goes round without end: {} and {} until {}, and none is the last.",
         story.slot(),
@@ -90,7 +90,7 @@ pub(super) fn late(story: &Story<'_>) -> String {
 fn punctual(story: &Story<'_>, side: &str) -> String {
     let planned = &story.execution.history.planned;
     let planned = planned.iter().find(|planned| planned.slot == story.told.slot);
-    let cause = first(story.last_cause());
+    let cause = because(story.last_cause());
     match (story.effects().next(), planned) {
         (Some(effect), Some(planned)) => format!(
             "{cause}{} had its effect {} {side} its scheduled time.",
