@@ -31,6 +31,13 @@ pub trait Handler: Send + Sync {
     fn handle<'a>(&'a self, ctx: &'a Ctx<'a>) -> Fut<'a, Result<(), HandlerError>>;
 }
 
+/// A handler that was built elsewhere.
+impl<H: Handler + ?Sized> Handler for Box<H> {
+    fn handle<'a>(&'a self, ctx: &'a Ctx<'a>) -> Fut<'a, Result<(), HandlerError>> {
+        (**self).handle(ctx)
+    }
+}
+
 /// What a handler sees of the attempt it makes.
 pub struct Ctx<'a> {
     pub(crate) ports: &'a Ports,
@@ -46,6 +53,12 @@ impl Ctx<'_> {
     /// The run: the key to hand on to whatever the handler calls.
     pub fn run_key(&self) -> Option<&RunKey> {
         self.ids.run.as_ref()
+    }
+
+    /// The identifiers of the attempt, for calls that the handler makes through its instance's
+    /// ports itself.
+    pub fn ids(&self) -> &Ids {
+        self.ids
     }
 
     /// Which attempt this is, from 1.

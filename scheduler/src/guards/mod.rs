@@ -174,6 +174,34 @@ pub trait Guard: Send + Sync {
     }
 }
 
+/// A guard that was built elsewhere, such as by [`GuardConfig::build`].
+impl<G: Guard + ?Sized> Guard for Box<G> {
+    fn enter<'a>(&'a self, visit: Visit<'a>) -> Fut<'a, Result<Entry, CallError>> {
+        (**self).enter(visit)
+    }
+
+    fn hold<'a>(&'a self, visit: Visit<'a>, permit: &'a Permit) -> Option<Fut<'a, ()>> {
+        (**self).hold(visit, permit)
+    }
+
+    fn finish<'a>(
+        &'a self,
+        visit: Visit<'a>,
+        permit: &'a Permit,
+        outcome: Outcome,
+    ) -> Fut<'a, Result<Settle, CallError>> {
+        (**self).finish(visit, permit, outcome)
+    }
+
+    fn record_success(&self, visit: Visit<'_>, permit: &Permit) -> Statements {
+        (**self).record_success(visit, permit)
+    }
+
+    fn retries(&self) -> Retries {
+        (**self).retries()
+    }
+}
+
 /// The number that stands for a state in the table of runs.
 pub const fn state_number(state: RecordState) -> i64 {
     match state {
