@@ -14,7 +14,6 @@ use crate::tables::{RUNS, runs};
 use crate::{Span, steps};
 use evidence::{Ids, RecordState, RunKey, TraceId, What};
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
 use std::sync::Arc;
 
 /// `[recovery]`.
@@ -108,12 +107,10 @@ fn overdue(executor: &Executor, sweep: Sweep) -> Condition {
 }
 
 fn scan(executor: &Executor, sweep: Sweep) -> Statements {
-    let mut statements = Statements::new();
-    statements.push(Statement::Scan {
+    vec![Statement::Scan {
         table: RUNS,
         when: overdue(executor, sweep),
-    });
-    statements
+    }]
 }
 
 /// Takes the run over from whoever had it (only one recovery can), then tells the queue.
@@ -123,17 +120,16 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
     };
     let ports = executor.ports();
     let at = At::new(&steps::RECOVERY_REQUEUE, &ids);
-    let mut statements = Statements::new();
-    statements.push(Statement::Update {
+    let statements = vec![Statement::Update {
         table: RUNS,
         key: row.key.clone(),
         when: overdue(executor, sweep),
-        set: smallvec![
+        set: vec![
             (runs::STATE, Expr::from(state_number(RecordState::Queued))),
             (runs::UNTIL, Expr::Now { plus_ms: 0 }),
         ],
         required: false,
-    });
+    }];
     match ports.database.execute(at, statements).await {
         Ok(answers) if answers.last().is_some_and(Answer::changed) => {}
         Ok(_) => return,

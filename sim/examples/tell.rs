@@ -28,8 +28,12 @@ fn main() {
         outcome.trace_hash
     );
     let start = std::time::Instant::now();
-    for seed in 0..20000 {
+    let n: u64 = std::env::var("N").map_or(20000, |n| n.parse().expect("a number"));
+    for seed in 0..n {
         std::hint::black_box(runkey_sim::run(&setup, seed, &Plan::empty()));
     }
-    println!("{:?} each", start.elapsed() / 20000);
+    println!(
+        "{:?} each",
+        start.elapsed() / u32::try_from(n).expect("small")
+    );
 }

@@ -15,7 +15,6 @@ use crate::ports::{
 use crate::tables::{LOCKS, locks};
 use crate::{guards::TimeSource, steps};
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
 
 /// `claim = { kind = "lock_row", .. }`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +65,7 @@ fn key(fire: &Fire) -> Key {
     format!("timer:{}", fire.timer).into()
 }
 
-fn update(key: Key, when: Condition, set: smallvec::SmallVec<[(Column, Expr); 6]>) -> Statement {
+fn update(key: Key, when: Condition, set: Vec<(Column, Expr)>) -> Statement {
     Statement::Update {
         table: LOCKS,
         key,
@@ -84,22 +83,23 @@ impl Claim for LockRowClaim {
     fn acquire<'a>(&'a self, ports: &'a Ports, fire: &'a Fire) -> Fut<'a, Result<bool, CallError>> {
         Box::pin(async move {
             let key = key(fire);
-            let mut statements = Statements::new();
-            statements.push(Statement::Insert {
-                table: LOCKS,
-                key: key.clone(),
-                cells: smallvec![Expr::from(i64::MIN), Expr::from(0), Expr::from(0)],
-                on_conflict: OnConflict::Ignore,
-            });
-            statements.push(update(
-                key,
-                Condition::all([Test::AtMost(locks::UNTIL, self.now(ports, Span::ZERO))]),
-                smallvec![
-                    (locks::UNTIL, self.now(ports, self.config.max_hold)),
-                    (locks::OWNER, Expr::from(self.owner)),
-                    (locks::SINCE, self.now(ports, Span::ZERO)),
-                ],
-            ));
+            let statements = vec![
+                Statement::Insert {
+                    table: LOCKS,
+                    key: key.clone(),
+                    cells: vec![Expr::from(i64::MIN), Expr::from(0), Expr::from(0)],
+                    on_conflict: OnConflict::Ignore,
+                },
+                update(
+                    key,
+                    Condition::all([Test::AtMost(locks::UNTIL, self.now(ports, Span::ZERO))]),
+                    vec![
+                        (locks::UNTIL, self.now(ports, self.config.max_hold)),
+                        (locks::OWNER, Expr::from(self.owner)),
+                        (locks::SINCE, self.now(ports, Span::ZERO)),
+                    ],
+                ),
+            ];
             let at = At::new(&steps::DISPATCH_CLAIM, &fire.ids);
             let answers = ports.database.execute(at, statements).await?;
             Ok(answers.last().is_some_and(crate::ports::Answer::changed))
@@ -113,7 +113,7 @@ impl Claim for LockRowClaim {
             statements.push(update(
                 key(fire),
                 self.mine(),
-                smallvec![(locks::UNTIL, self.now(ports, Span::ZERO))],
+                vec![(locks::UNTIL, self.now(ports, Span::ZERO))],
             ));
             if self.config.min_hold > Span::ZERO {
                 let earliest = Expr::Plus(locks::SINCE, self.config.min_hold.as_i64());
@@ -123,7 +123,7 @@ impl Claim for LockRowClaim {
                         Test::Is(locks::OWNER, self.owner),
                         Test::AtMost(locks::UNTIL, earliest.clone()),
                     ]),
-                    smallvec![(locks::UNTIL, earliest)],
+                    vec![(locks::UNTIL, earliest)],
                 ));
             }
             let at = At::new(&steps::DISPATCH_RELEASE, &fire.ids);

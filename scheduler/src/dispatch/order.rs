@@ -15,7 +15,6 @@ use crate::tables::{OUTBOX, RUNS, TIMERS, outbox, runs, timers};
 use crate::work::RetryConfig;
 use crate::{Instance, steps};
 use evidence::{Ids, RecordState, RunKey, Step, TimerId, Timestamp, TraceId, What};
-use smallvec::smallvec;
 use std::sync::Arc;
 
 /// A slot that has become a run.
@@ -185,7 +184,7 @@ impl Dispatcher {
         statements.push(Statement::Insert {
             table: OUTBOX,
             key: key.clone(),
-            cells: smallvec![
+            cells: vec![
                 Expr::from(0),
                 Expr::from(fire.trace_cell()),
                 Expr::Value(Value::Text(fire.run.text().clone())),
@@ -260,7 +259,7 @@ impl Dispatcher {
         if self.claim_first(fire, again).await? == Dispatched::Taken {
             return Ok(Dispatched::Taken);
         }
-        self.advance(fire, smallvec_of(advance(fire))).await?;
+        self.advance(fire, one(advance(fire))).await?;
         self.publish(fire).await?;
         Ok(Dispatched::Done)
     }
@@ -293,7 +292,7 @@ impl Dispatcher {
 
     /// The position, and the record QUEUED: the message has been accepted.
     fn advance_statements(&self, fire: &Fire) -> Statements {
-        let mut statements = smallvec_of(advance(fire));
+        let mut statements = one(advance(fire));
         if self.creates_record {
             statements.push(queued(fire.run.text()));
         }
@@ -342,7 +341,7 @@ impl Dispatcher {
             lock: RowLock::None,
         };
         let answers = self
-            .execute(&steps::DISPATCH_CLAIM_READ, fire, smallvec_of(select))
+            .execute(&steps::DISPATCH_CLAIM_READ, fire, one(select))
             .await?;
         let row: Option<&Row> = answers.first().and_then(|answer| answer.rows().first());
         Ok(row.is_some_and(|row| row.cells[usize::from(runs::TRACE.0)].int() == fire.trace_cell()))
@@ -373,10 +372,8 @@ pub(crate) const fn failed(error: CallError) -> What {
     }
 }
 
-fn smallvec_of(statement: Statement) -> Statements {
-    let mut statements = Statements::new();
-    statements.push(statement);
-    statements
+fn one(statement: Statement) -> Statements {
+    vec![statement]
 }
 
 fn conflicts(answers: &Answers) -> bool {
@@ -392,7 +389,7 @@ fn advance(fire: &Fire) -> Statement {
         table: TIMERS,
         key: fire.timer.text().clone(),
         when: Condition::all([Test::AtMost(timers::CURSOR, at.clone())]),
-        set: smallvec![(timers::CURSOR, at)],
+        set: vec![(timers::CURSOR, at)],
         required: false,
     }
 }
@@ -403,7 +400,7 @@ pub(crate) fn queued(key: &Key) -> Statement {
         table: RUNS,
         key: key.clone(),
         when: Condition::all([Test::Is(runs::STATE, state_number(RecordState::Created))]),
-        set: smallvec![
+        set: vec![
             (runs::STATE, Expr::from(state_number(RecordState::Queued))),
             (runs::UNTIL, Expr::Now { plus_ms: 0 }),
         ],
@@ -413,11 +410,11 @@ pub(crate) fn queued(key: &Key) -> Statement {
 
 /// The outbox row is sent, and its run QUEUED.
 pub(crate) fn mark(key: &Key, record: Option<&Key>) -> Statements {
-    let mut statements = smallvec_of(Statement::Update {
+    let mut statements = one(Statement::Update {
         table: OUTBOX,
         key: key.clone(),
         when: Condition::always(),
-        set: smallvec![(outbox::SENT, Expr::from(1))],
+        set: vec![(outbox::SENT, Expr::from(1))],
         required: false,
     });
     statements.extend(record.map(queued));

@@ -38,8 +38,7 @@ pub async fn relay(instance: Instance, every: Span, anchor: Monotonic, creates_r
 }
 
 fn pending() -> Statements {
-    let mut statements = Statements::new();
-    statements.push(Statement::Scan {
+    vec![Statement::Scan {
         table: OUTBOX,
         when: Condition::all([
             Test::Is(outbox::SENT, 0),
@@ -50,8 +49,7 @@ fn pending() -> Statements {
                 },
             ),
         ]),
-    });
-    statements
+    }]
 }
 
 async fn publish_row(ports: &Ports, row: &Row, creates_record: bool) {

@@ -6,14 +6,13 @@
 use super::CatchUp;
 use super::order::failed;
 use crate::backoff;
-use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Statements, Wake};
+use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Wake};
 use crate::schedules::Timetable;
 use crate::steps;
 use crate::tables::{TIMERS, timers};
 use crate::timer::{Timer, first_slot};
 use crate::work::RetryConfig;
 use evidence::{Ids, TimerId, Timestamp};
-use smallvec::smallvec;
 
 /// The ordinal of the slot to fire first (and when, where the timer has a delay); `None` if the
 /// instance was stopped on the way.
@@ -59,18 +58,19 @@ async fn read_cursor(ports: &Ports, timer: &TimerId, retry: &RetryConfig) -> Opt
     let started = ports.clock.now();
     let mut failures = 0;
     loop {
-        let mut statements = Statements::new();
-        statements.push(Statement::Insert {
-            table: TIMERS,
-            key: timer.text().clone(),
-            cells: smallvec![Expr::from(started.0 - 1)],
-            on_conflict: OnConflict::Ignore,
-        });
-        statements.push(Statement::Select {
-            table: TIMERS,
-            key: timer.text().clone(),
-            lock: RowLock::None,
-        });
+        let statements = vec![
+            Statement::Insert {
+                table: TIMERS,
+                key: timer.text().clone(),
+                cells: vec![Expr::from(started.0 - 1)],
+                on_conflict: OnConflict::Ignore,
+            },
+            Statement::Select {
+                table: TIMERS,
+                key: timer.text().clone(),
+                lock: RowLock::None,
+            },
+        ];
         match ports.database.execute(at, statements).await {
             Ok(answers) => {
                 let row = answers.last().and_then(|answer| answer.rows().first());

@@ -8,7 +8,6 @@ use crate::guards::state_number;
 use crate::ports::{Expr, OnConflict, Statement, Statements, Table, Value};
 use crate::tables;
 use evidence::RecordState;
-use smallvec::smallvec;
 
 /// Inserts the runKey.
 pub(crate) struct UniqueRunKey {
@@ -24,9 +23,7 @@ impl UniqueRunKey {
 
 impl Claim for UniqueRunKey {
     fn statements(&self, fire: &Fire, _creates_record: bool) -> Statements {
-        let mut statements = Statements::new();
-        statements.push(insert_run(self.table, fire, OnConflict::Abort));
-        statements
+        vec![insert_run(self.table, fire, OnConflict::Abort)]
     }
 
     fn table(&self) -> Option<Table> {
@@ -40,7 +37,7 @@ pub(crate) fn insert_run(table: Table, fire: &Fire, on_conflict: OnConflict) -> 
     Statement::Insert {
         table,
         key: fire.run.text().clone(),
-        cells: smallvec![
+        cells: vec![
             Expr::from(state_number(RecordState::Created)),
             Expr::from(0),
             Expr::from(0),

@@ -13,7 +13,6 @@ use crate::steps;
 use crate::tables::EFFECTS;
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
 
 /// `kind = "transactional"`; no fields.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,7 +32,7 @@ impl Protection for Transactional {
                 record.last(),
                 Some(Statement::Update { required: true, .. })
             );
-            let mut statements: Statements = smallvec![insert(&effect, at)];
+            let mut statements: Statements = vec![insert(&effect, at)];
             statements.extend(record);
             let sent = statements.len();
             let answers = effect.ports.database.execute(at, statements).await;
@@ -58,7 +57,7 @@ fn insert(effect: &Effect<'_>, at: At<'_>) -> Statement {
     Statement::Insert {
         table: EFFECTS,
         key,
-        cells: smallvec![Expr::Value(run.map_or(Value::Null, Value::Text))],
+        cells: vec![Expr::Value(run.map_or(Value::Null, Value::Text))],
         on_conflict: OnConflict::Abort,
     }
 }

@@ -70,8 +70,7 @@ impl CheckThenInsert {
     /// `None`: no row, go on.
     async fn check(&self, visit: &Visit<'_>) -> Result<Option<Entry>, CallError> {
         let step = &steps::GUARD_ENTER_READ;
-        let mut statements = Statements::new();
-        statements.push(record::select(visit.key));
+        let statements = vec![record::select(visit.key)];
         let answers = self
             .ports
             .database
@@ -91,8 +90,7 @@ impl CheckThenInsert {
     async fn insert_after(&self, visit: Visit<'_>, outcome: Outcome) -> Result<Settle, CallError> {
         if outcome == Outcome::Succeeded {
             let step = &steps::GUARD_FINISH;
-            let mut statements = Statements::new();
-            statements.push(self.insert_succeeded(&visit));
+            let statements = vec![self.insert_succeeded(&visit)];
             let answers = self
                 .ports
                 .database
@@ -141,9 +139,7 @@ impl Guard for CheckThenInsert {
         match self.config.insert {
             InsertWhen::Before => mark_succeeded(&visit),
             InsertWhen::After => {
-                let mut statements = Statements::new();
-                statements.push(self.insert_succeeded(&visit));
-                statements
+                vec![self.insert_succeeded(&visit)]
             }
         }
     }

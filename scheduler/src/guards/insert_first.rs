@@ -14,7 +14,6 @@ use crate::ports::{
 use crate::steps;
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
 
 /// `kind = "insert_first"`; no fields.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -74,8 +73,7 @@ pub(super) async fn enter_by_insert(
     at: At<'_>,
     insert: Statement,
 ) -> Result<Entry, CallError> {
-    let mut statements = Statements::new();
-    statements.push(insert);
+    let statements = vec![insert];
     let answers = ports.database.execute(at, statements).await?;
     if answers.last() == Some(&Answer::Conflict) {
         tell(ports, at.step, visit.ids, What::SkippedTaken);
@@ -104,12 +102,11 @@ pub(super) async fn mark(
         Outcome::Retryable { retry_in, .. } => (RecordState::Failed, Settle::Defer(retry_in)),
         Outcome::Cancelled => return Ok(Settle::Defer(Span::ZERO)),
     };
-    let mut statements = Statements::new();
-    statements.push(record::update(
+    let statements = vec![record::update(
         visit.key,
         Condition::always(),
-        smallvec![record::state(state)],
-    ));
+        vec![record::state(state)],
+    )];
     let step = &steps::GUARD_FINISH;
     let answers = ports
         .database
@@ -125,15 +122,13 @@ pub(super) async fn mark(
 
 /// The row SUCCEEDED, for the transaction that makes the effect.
 pub(super) fn mark_succeeded(visit: &Visit<'_>) -> Statements {
-    let mut statements = Statements::new();
-    statements.push(Statement::Update {
+    vec![Statement::Update {
         table: crate::tables::RUNS,
         key: visit.key.clone(),
         when: Condition::always(),
-        set: smallvec![record::state(RecordState::Succeeded)],
+        set: vec![record::state(RecordState::Succeeded)],
         required: true,
-    });
-    statements
+    }]
 }
 
 #[cfg(test)]

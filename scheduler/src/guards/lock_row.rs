@@ -21,7 +21,6 @@ use crate::steps;
 use crate::tables::{LOCKS, locks};
 use evidence::What;
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
 
 /// `kind = "lock_row"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,25 +75,25 @@ impl LockRow {
 
     /// The row, if it is not there; then the lock, if it is free.
     fn take(&self, visit: &Visit<'_>) -> Statements {
-        let mut statements = Statements::new();
-        statements.push(Statement::Insert {
-            table: LOCKS,
-            key: visit.key.clone(),
-            cells: smallvec![Expr::from(i64::MIN), Expr::from(0), Expr::from(0)],
-            on_conflict: OnConflict::Ignore,
-        });
-        statements.push(Statement::Update {
-            table: LOCKS,
-            key: visit.key.clone(),
-            when: Condition::all([Test::AtMost(locks::UNTIL, self.now(Span::ZERO))]),
-            set: smallvec![
-                (locks::UNTIL, self.now(self.config.max_hold)),
-                (locks::OWNER, Expr::from(visit.token as i64)),
-                (locks::SINCE, self.now(Span::ZERO)),
-            ],
-            required: false,
-        });
-        statements
+        vec![
+            Statement::Insert {
+                table: LOCKS,
+                key: visit.key.clone(),
+                cells: vec![Expr::from(i64::MIN), Expr::from(0), Expr::from(0)],
+                on_conflict: OnConflict::Ignore,
+            },
+            Statement::Update {
+                table: LOCKS,
+                key: visit.key.clone(),
+                when: Condition::all([Test::AtMost(locks::UNTIL, self.now(Span::ZERO))]),
+                set: vec![
+                    (locks::UNTIL, self.now(self.config.max_hold)),
+                    (locks::OWNER, Expr::from(visit.token as i64)),
+                    (locks::SINCE, self.now(Span::ZERO)),
+                ],
+                required: false,
+            },
+        ]
     }
 
     /// Free from now on, but not before the row has been held for `min_hold`.
@@ -107,11 +106,10 @@ impl LockRow {
             table: LOCKS,
             key: visit.key.clone(),
             when,
-            set: smallvec![(locks::UNTIL, from)],
+            set: vec![(locks::UNTIL, from)],
             required: false,
         };
-        let mut statements = Statements::new();
-        statements.push(free(Condition::all(mine()), self.now(Span::ZERO)));
+        let mut statements = vec![free(Condition::all(mine()), self.now(Span::ZERO))];
         if self.config.min_hold > Span::ZERO {
             let earliest = Expr::Plus(locks::SINCE, self.config.min_hold.as_i64());
             let too_early = Test::AtMost(locks::UNTIL, earliest.clone());

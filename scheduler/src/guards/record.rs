@@ -6,10 +6,9 @@ use crate::ports::{
 };
 use crate::tables::{RUNS, runs};
 use evidence::{Ids, RecordState, Step, What};
-use smallvec::SmallVec;
 
 /// New values of a row.
-pub(super) type Change = SmallVec<[(Column, Expr); 6]>;
+pub(super) type Change = Vec<(Column, Expr)>;
 
 /// "This is the state now."
 pub(super) fn state(state: RecordState) -> (Column, Expr) {
@@ -28,13 +27,14 @@ pub(super) fn insert(
         None => Value::Null,
     };
     let trace = visit.ids.trace.map_or(0, |trace| trace.0 as i64);
-    let mut cells = SmallVec::new();
-    cells.push(Expr::from(state_number(state)));
-    cells.push(Expr::from(1));
-    cells.push(Expr::from(visit.token as i64));
-    cells.push(until);
-    cells.push(Expr::from(trace));
-    cells.push(Expr::Value(text));
+    let cells = vec![
+        Expr::from(state_number(state)),
+        Expr::from(1),
+        Expr::from(visit.token as i64),
+        until,
+        Expr::from(trace),
+        Expr::Value(text),
+    ];
     Statement::Insert {
         table: RUNS,
         key: visit.key.clone(),

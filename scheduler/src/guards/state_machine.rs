@@ -32,7 +32,6 @@ use crate::{Span, Switchable, steps};
 use evidence::RecordState::{Dead, Failed, Queued, Running, Succeeded, Unknown};
 use evidence::{Ids, RecordState, What};
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
 
 /// `kind = "state_machine"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,7 +114,7 @@ impl StateMachine {
         let (now, lease_ends) = (self.over(), self.now(self.config.lease));
         let not_last = Test::AtMost(runs::ATTEMPT, Expr::from(i64::from(self.max_attempts) - 1));
         let own = |when: Condition| {
-            let next_attempt: Change = smallvec![
+            let next_attempt: Change = vec![
                 record::state(Running),
                 (runs::ATTEMPT, Expr::Plus(runs::ATTEMPT, 1)),
                 (runs::OWNER, Expr::from(visit.token as i64)),
@@ -130,7 +129,7 @@ impl StateMachine {
             not_last.clone(),
         ]);
         let abandoned = Condition::all([is(Running), now, not_last]);
-        smallvec![
+        vec![
             record::insert(visit, Running, lease_ends.clone(), OnConflict::Ignore),
             own(waiting),
             own(abandoned),
@@ -207,10 +206,10 @@ impl StateMachine {
             Condition::all([queued, last.clone()])
                 .or_all([is(Failed), self.over(), last.clone()])
                 .or_all([is(Running), self.over(), last]),
-            smallvec![record::state(Dead), no_lease()],
+            vec![record::state(Dead), no_lease()],
         );
         let at = At::new(step, visit.ids);
-        let answers = self.ports.database.execute(at, smallvec![dead]).await?;
+        let answers = self.ports.database.execute(at, vec![dead]).await?;
         if !answers.last().is_some_and(Answer::changed) {
             return Ok(self.busy(visit, self.rest(record)));
         }
@@ -235,9 +234,9 @@ impl StateMachine {
             let extend = record::update(
                 visit.key,
                 Condition::all([owned_by(visit.token), is(Running)]),
-                smallvec![(runs::UNTIL, self.now(self.config.lease))],
+                vec![(runs::UNTIL, self.now(self.config.lease))],
             );
-            match self.ports.database.execute(at, smallvec![extend]).await {
+            match self.ports.database.execute(at, vec![extend]).await {
                 Ok(answers) if answers.last().is_some_and(Answer::changed) => {
                     ends = asked.plus(self.config.lease);
                 }
@@ -300,14 +299,14 @@ impl StateMachine {
         let write = record::update(
             visit.key,
             self.may_record(visit.token, ending.state),
-            smallvec![
+            vec![
                 record::state(ending.state),
                 (runs::ATTEMPT, Expr::from(i64::from(ending.attempt))),
                 (runs::UNTIL, ending.until.clone()),
             ],
         );
         let step = &steps::GUARD_FINISH;
-        let statements = smallvec![write, record::select(visit.key)];
+        let statements = vec![write, record::select(visit.key)];
         let at = At::new(step, visit.ids);
         let answers = self.ports.database.execute(at, statements).await?;
         let (what, settle) = self.finished(&visit, &ending, &answers);
@@ -382,11 +381,11 @@ impl Guard for StateMachine {
         } else {
             Condition::always()
         };
-        smallvec![Statement::Update {
+        vec![Statement::Update {
             table: RUNS,
             key: visit.key.clone(),
             when,
-            set: smallvec![record::state(Succeeded), no_lease()],
+            set: vec![record::state(Succeeded), no_lease()],
             required: true,
         }]
     }

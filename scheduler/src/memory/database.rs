@@ -3,7 +3,7 @@
 use super::lock;
 use crate::ports::{
     Answer, Answers, At, CallError, Cells, Clock, Condition, Database, Expr, Fut, Isolation, Key,
-    OnConflict, Row, Statement, Statements, Table, Test, Transaction, Value,
+    OnConflict, Row, Statement, Statements, Table, Transaction, Value,
 };
 use evidence::{SlotTag, Timestamp};
 use std::collections::BTreeMap;
@@ -160,7 +160,7 @@ impl Round<'_> {
                         if row.cells.len() <= place {
                             row.cells.resize(place + 1, Value::Null);
                         }
-                        row.cells[place] = value(expr, &before, now);
+                        row.cells[place] = expr.evaluate(&before, now);
                     }
                 });
                 (Answer::Affected(u32::from(changed)), changed || !required)
@@ -172,7 +172,7 @@ impl Round<'_> {
             Statement::Scan { table, when } => {
                 let now = self.now;
                 let rows = self.table(*table).values();
-                let found = rows.filter(|row| holds(when, &row.cells, now)).cloned();
+                let found = rows.filter(|row| when.holds(&row.cells, now)).cloned();
                 (Answer::Rows(found.collect()), true)
             }
             Statement::Delete { table, key, when } => {
@@ -205,7 +205,7 @@ impl Round<'_> {
             key: key.clone(),
             cells: cells
                 .iter()
-                .map(|expr| value(expr, &nothing, now))
+                .map(|expr| expr.evaluate(&nothing, now))
                 .collect(),
             slot,
         };
@@ -226,7 +226,7 @@ impl Round<'_> {
         let Some(row) = self.table(table).get_mut(key) else {
             return false;
         };
-        if !holds(when, &row.cells, now) {
+        if !when.holds(&row.cells, now) {
             return false;
         }
         let before = row.clone();
@@ -235,33 +235,6 @@ impl Round<'_> {
         self.undo.push((table, key.clone(), Some(before)));
         true
     }
-}
-
-fn value(expr: &Expr, cells: &[Value], now: Timestamp) -> Value {
-    match expr {
-        Expr::Value(value) => value.clone(),
-        Expr::Now { plus_ms } => Value::Int(now.plus_ms(*plus_ms).0),
-        Expr::Plus(column, number) => match cells.get(usize::from(column.0)) {
-            Some(Value::Int(present)) => Value::Int(present.saturating_add(*number)),
-            _ => Value::Null,
-        },
-    }
-}
-
-fn holds(when: &Condition, cells: &[Value], now: Timestamp) -> bool {
-    let test = |test: &Test| match test {
-        Test::Is(column, number) => cells.get(usize::from(column.0)) == Some(&Value::Int(*number)),
-        Test::AtMost(column, expr) => {
-            match (cells.get(usize::from(column.0)), value(expr, cells, now)) {
-                (Some(Value::Int(present)), Value::Int(most)) => *present <= most,
-                _ => false,
-            }
-        }
-        Test::IsNull(column) => {
-            matches!(cells.get(usize::from(column.0)), None | Some(Value::Null))
-        }
-    };
-    when.0.is_empty() || when.0.iter().any(|tests| tests.iter().all(test))
 }
 
 impl Database for MemoryDatabase {

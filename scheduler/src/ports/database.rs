@@ -5,7 +5,7 @@
 //! stays open across round trips and holds its locks until it ends.
 
 use super::{At, CallError, Fut};
-use evidence::SlotTag;
+use evidence::{SlotTag, Timestamp};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -59,6 +59,20 @@ pub enum Expr {
     Plus(Column, i64),
 }
 
+impl Expr {
+    /// The value for a row, by the database's clock.
+    pub fn evaluate(&self, cells: &[Value], now: Timestamp) -> Value {
+        match self {
+            Expr::Value(value) => value.clone(),
+            Expr::Now { plus_ms } => Value::Int(now.0.saturating_add(*plus_ms)),
+            Expr::Plus(column, add) => match cells.get(usize::from(column.0)) {
+                Some(Value::Int(number)) => Value::Int(number.saturating_add(*add)),
+                _ => Value::Null,
+            },
+        }
+    }
+}
+
 impl From<i64> for Expr {
     fn from(number: i64) -> Self {
         Expr::Value(Value::Int(number))
@@ -76,9 +90,26 @@ pub enum Test {
     IsNull(Column),
 }
 
-/// Any of these lists of tests, of which all must hold; an empty condition always holds.
+impl Test {
+    fn passes(&self, cells: &[Value], now: Timestamp) -> bool {
+        let cell = |column: &Column| cells.get(usize::from(column.0));
+        match self {
+            Test::Is(column, number) => cell(column) == Some(&Value::Int(*number)),
+            Test::AtMost(column, most) => match (cell(column), most.evaluate(cells, now)) {
+                (Some(Value::Int(present)), Value::Int(most)) => *present <= most,
+                _ => false,
+            },
+            Test::IsNull(column) => matches!(cell(column), None | Some(Value::Null)),
+        }
+    }
+}
+
+/// Any of several lists of tests, of which all must hold; an empty condition always holds.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Condition(pub SmallVec<[SmallVec<[Test; 2]>; 2]>);
+pub struct Condition {
+    /// The tests, each with the number of its list, ascending.
+    tests: Vec<(u8, Test)>,
+}
 
 impl Condition {
     /// Always true.
@@ -88,15 +119,27 @@ impl Condition {
 
     /// True if all of these hold.
     pub fn all(tests: impl IntoIterator<Item = Test>) -> Self {
-        let mut condition = Condition::default();
-        condition.0.push(tests.into_iter().collect());
-        condition
+        Condition::default().or_all(tests)
     }
 
     /// Or if all of these hold.
     pub fn or_all(mut self, tests: impl IntoIterator<Item = Test>) -> Self {
-        self.0.push(tests.into_iter().collect());
+        let list = self
+            .tests
+            .last()
+            .map_or(0, |(list, _)| list.saturating_add(1));
+        self.tests
+            .extend(tests.into_iter().map(|test| (list, test)));
         self
+    }
+
+    /// Whether it holds for a row, by the database's clock.
+    pub fn holds(&self, cells: &[Value], now: Timestamp) -> bool {
+        self.tests.is_empty()
+            || self
+                .tests
+                .chunk_by(|(list, _), (next, _)| list == next)
+                .any(|tests| tests.iter().all(|(_, test)| test.passes(cells, now)))
     }
 }
 
@@ -128,7 +171,7 @@ pub enum Statement {
         /// The key; unique.
         key: Key,
         /// The values.
-        cells: SmallVec<[Expr; 6]>,
+        cells: Vec<Expr>,
         /// If the key exists.
         on_conflict: OnConflict,
     },
@@ -141,7 +184,7 @@ pub enum Statement {
         /// Where.
         when: Condition,
         /// New values.
-        set: SmallVec<[(Column, Expr); 6]>,
+        set: Vec<(Column, Expr)>,
         /// If true and no row is affected, the whole transaction is rolled back.
         required: bool,
     },
@@ -173,7 +216,7 @@ pub enum Statement {
 }
 
 /// The statements of one round trip.
-pub type Statements = SmallVec<[Statement; 3]>;
+pub type Statements = Vec<Statement>;
 
 /// A row as read.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used)]
 use super::*;
 use crate::memory::{ManualTime, block_on};
+use crate::ports::Test;
 use crate::ports::{Column, RowLock};
 use crate::{Span, steps};
 use evidence::Ids;
-use smallvec::smallvec;
 use std::task::Context;
 
 const TABLE: Table = Table(9);
@@ -19,7 +19,7 @@ fn insert(key: &str, on_conflict: OnConflict) -> Statement {
     Statement::Insert {
         table: TABLE,
         key: key.into(),
-        cells: smallvec![Expr::from(1)],
+        cells: vec![Expr::from(1)],
         on_conflict,
     }
 }
@@ -29,7 +29,7 @@ fn update(key: &str, when: Condition, to: Expr, required: bool) -> Statement {
         table: TABLE,
         key: key.into(),
         when,
-        set: smallvec![(NUMBER, to)],
+        set: vec![(NUMBER, to)],
         required,
     }
 }
@@ -48,7 +48,7 @@ fn execute(database: &MemoryDatabase, statements: Statements) -> Answers {
 }
 
 fn number(database: &MemoryDatabase, key: &str) -> Option<i64> {
-    let answers = execute(database, smallvec![select(key)]);
+    let answers = execute(database, vec![select(key)]);
     let row = answers[0].rows().first().cloned();
     row.map(|row| row.cells[0].int())
 }
@@ -56,21 +56,21 @@ fn number(database: &MemoryDatabase, key: &str) -> Option<i64> {
 #[test]
 fn a_key_is_there_once() {
     let (_, database) = database();
-    let inserted = execute(&database, smallvec![insert("a", OnConflict::Abort)]);
+    let inserted = execute(&database, vec![insert("a", OnConflict::Abort)]);
     assert_eq!(inserted[..], [Answer::Affected(1)]);
-    let again = execute(&database, smallvec![insert("a", OnConflict::Ignore)]);
+    let again = execute(&database, vec![insert("a", OnConflict::Ignore)]);
     assert_eq!(again[..], [Answer::Affected(0)]);
-    let conflict = execute(&database, smallvec![insert("a", OnConflict::Abort)]);
+    let conflict = execute(&database, vec![insert("a", OnConflict::Abort)]);
     assert_eq!(conflict[..], [Answer::Conflict]);
 }
 
 #[test]
 fn a_conflict_takes_back_the_whole_round_trip_and_skips_its_rest() {
     let (_, database) = database();
-    execute(&database, smallvec![insert("b", OnConflict::Abort)]);
+    execute(&database, vec![insert("b", OnConflict::Abort)]);
     let answers = execute(
         &database,
-        smallvec![
+        vec![
             insert("a", OnConflict::Abort),
             update("b", Condition::always(), Expr::from(5), false),
             insert("b", OnConflict::Abort),
@@ -92,7 +92,7 @@ fn a_required_update_that_changes_nothing_takes_the_round_trip_back() {
     let never = Condition::all([Test::Is(NUMBER, 99)]);
     let answers = execute(
         &database,
-        smallvec![
+        vec![
             insert("a", OnConflict::Abort),
             update("a", never, Expr::from(2), true),
         ],
@@ -105,11 +105,11 @@ fn a_required_update_that_changes_nothing_takes_the_round_trip_back() {
 fn conditions_and_values_are_computed_from_the_row_and_the_databases_clock() {
     let (time, database) = database();
     time.advance(Span::millis(10));
-    execute(&database, smallvec![insert("a", OnConflict::Abort)]);
+    execute(&database, vec![insert("a", OnConflict::Abort)]);
     let at_most = |ms| Condition::all([Test::AtMost(NUMBER, Expr::Now { plus_ms: ms })]);
     let step = |when: Condition| {
         let change = update("a", when, Expr::Plus(NUMBER, 3), false);
-        execute(&database, smallvec![change])[0].changed()
+        execute(&database, vec![change])[0].changed()
     };
     assert!(!step(at_most(-10)));
     assert!(step(at_most(-9)));
@@ -121,16 +121,16 @@ fn conditions_and_values_are_computed_from_the_row_and_the_databases_clock() {
     ])));
     assert_eq!(number(&database, "a"), Some(7));
     let now = update("a", Condition::always(), Expr::Now { plus_ms: 5 }, false);
-    execute(&database, smallvec![now]);
+    execute(&database, vec![now]);
     assert_eq!(number(&database, "a"), Some(15));
 }
 
 #[test]
 fn a_comparison_with_null_is_false() {
     let (_, database) = database();
-    execute(&database, smallvec![insert("a", OnConflict::Abort)]);
+    execute(&database, vec![insert("a", OnConflict::Abort)]);
     let null = update("a", Condition::always(), Expr::Value(Value::Null), false);
-    execute(&database, smallvec![null]);
+    execute(&database, vec![null]);
     for (when, holds) in [
         (Test::Is(NUMBER, 0), false),
         (Test::AtMost(NUMBER, Expr::from(i64::MAX)), false),
@@ -140,7 +140,7 @@ fn a_comparison_with_null_is_false() {
             table: TABLE,
             when: Condition::all([when]),
         };
-        let answers = execute(&database, smallvec![scan]);
+        let answers = execute(&database, vec![scan]);
         assert_eq!(answers[0].rows().len(), usize::from(holds));
     }
 }
@@ -149,7 +149,7 @@ fn a_comparison_with_null_is_false() {
 fn a_scan_reads_in_key_order_and_a_delete_removes() {
     let (_, database) = database();
     for key in ["c", "a", "b"] {
-        execute(&database, smallvec![insert(key, OnConflict::Abort)]);
+        execute(&database, vec![insert(key, OnConflict::Abort)]);
     }
     let delete = Statement::Delete {
         table: TABLE,
@@ -157,13 +157,10 @@ fn a_scan_reads_in_key_order_and_a_delete_removes() {
         when: Condition::always(),
     };
     assert_eq!(
-        execute(&database, smallvec![delete.clone()])[..],
+        execute(&database, vec![delete.clone()])[..],
         [Answer::Affected(1)]
     );
-    assert_eq!(
-        execute(&database, smallvec![delete])[..],
-        [Answer::Affected(0)]
-    );
+    assert_eq!(execute(&database, vec![delete])[..], [Answer::Affected(0)]);
     let keys: Vec<_> = database
         .rows(TABLE)
         .iter()
@@ -178,13 +175,13 @@ fn a_transaction_is_undone_when_it_is_dropped_and_stays_when_it_is_committed() {
     let nobody = Ids::default();
     let at = At::new(&steps::DISPATCH_CLAIM, &nobody);
     let mut dropped = database.begin(Isolation::ReadCommitted);
-    block_on(dropped.execute(at, smallvec![insert("a", OnConflict::Abort)], false)).unwrap();
+    block_on(dropped.execute(at, vec![insert("a", OnConflict::Abort)], false)).unwrap();
     drop(dropped);
     assert_eq!(number(&database, "a"), None);
 
     let mut committed = database.begin(Isolation::ReadCommitted);
-    block_on(committed.execute(at, smallvec![insert("a", OnConflict::Abort)], false)).unwrap();
-    block_on(committed.execute(at, smallvec![insert("b", OnConflict::Abort)], true)).unwrap();
+    block_on(committed.execute(at, vec![insert("a", OnConflict::Abort)], false)).unwrap();
+    block_on(committed.execute(at, vec![insert("b", OnConflict::Abort)], true)).unwrap();
     let after_its_end = block_on(committed.execute(at, Statements::new(), true));
     assert_eq!(after_its_end, Err(CallError::Refused));
     drop(committed);
@@ -198,8 +195,8 @@ fn nobody_sees_or_changes_anything_while_a_transaction_is_open() {
     let nobody = Ids::default();
     let at = At::new(&steps::DISPATCH_CLAIM, &nobody);
     let mut open = database.begin(Isolation::ReadCommitted);
-    block_on(open.execute(at, smallvec![insert("a", OnConflict::Abort)], false)).unwrap();
-    let mut other = database.execute(at, smallvec![insert("a", OnConflict::Abort)]);
+    block_on(open.execute(at, vec![insert("a", OnConflict::Abort)], false)).unwrap();
+    let mut other = database.execute(at, vec![insert("a", OnConflict::Abort)]);
     let mut context = Context::from_waker(Waker::noop());
     assert!(other.as_mut().poll(&mut context).is_pending());
     block_on(open.execute(at, Statements::new(), true)).unwrap();
@@ -214,10 +211,10 @@ fn a_conflict_ends_the_transaction() {
     let (_, database) = database();
     let nobody = Ids::default();
     let at = At::new(&steps::DISPATCH_CLAIM, &nobody);
-    execute(&database, smallvec![insert("b", OnConflict::Abort)]);
+    execute(&database, vec![insert("b", OnConflict::Abort)]);
     let mut open = database.begin(Isolation::ReadCommitted);
-    block_on(open.execute(at, smallvec![insert("a", OnConflict::Abort)], false)).unwrap();
-    block_on(open.execute(at, smallvec![insert("b", OnConflict::Abort)], false)).unwrap();
+    block_on(open.execute(at, vec![insert("a", OnConflict::Abort)], false)).unwrap();
+    block_on(open.execute(at, vec![insert("b", OnConflict::Abort)], false)).unwrap();
     assert_eq!(number(&database, "a"), None);
     assert_eq!(
         block_on(open.execute(at, Statements::new(), true)),

@@ -4,7 +4,7 @@ use super::sessions::Sessions;
 use super::tables::{Stored, Tables};
 use evidence::{SlotTag, Timestamp};
 use scheduler::ports::{
-    Answer, Cells, Condition, Expr, Key, OnConflict, Row, RowLock, Statement, Table, Test, Value,
+    Answer, Cells, Condition, Expr, Key, OnConflict, Row, RowLock, Statement, Table,
 };
 
 /// What running a statement came to.
@@ -79,7 +79,7 @@ impl On<'_> {
         let empty = Cells::new();
         let cells = cells
             .iter()
-            .map(|cell| evaluate(cell, &empty, self.now))
+            .map(|cell| cell.evaluate(&empty, self.now))
             .collect();
         self.put(
             table,
@@ -104,11 +104,11 @@ impl On<'_> {
             return Step::WaitFor(holder);
         }
         let changed = match self.tables.get(table, key) {
-            Some(row) if holds(when, &row.cells, self.now) => {
+            Some(row) if when.holds(&row.cells, self.now) => {
                 let mut cells = row.cells.clone();
                 for (column, value) in set {
                     if let Some(cell) = cells.get_mut(usize::from(column.0)) {
-                        *cell = evaluate(value, &row.cells, self.now);
+                        *cell = value.evaluate(&row.cells, self.now);
                     }
                 }
                 // A row that nobody's run has written belongs to nobody's slot.
@@ -136,7 +136,7 @@ impl On<'_> {
             return Step::WaitFor(holder);
         }
         match self.tables.get(table, key) {
-            Some(row) if holds(when, &row.cells, self.now) => {
+            Some(row) if when.holds(&row.cells, self.now) => {
                 self.put(table, key, None);
                 Step::Answer(Answer::Affected(1))
             }
@@ -169,7 +169,8 @@ impl On<'_> {
                 Some(before) => before.cloned()?,
                 None => stored.clone(),
             };
-            holds(when, &stored.cells, self.now).then(|| row(key, &stored))
+            when.holds(&stored.cells, self.now)
+                .then(|| row(key, &stored))
         };
         let mut rows: Vec<Row> = self
             .tables
@@ -196,37 +197,5 @@ fn row(key: &Key, stored: &Stored) -> Row {
         key: key.clone(),
         cells: stored.cells.clone(),
         slot: stored.slot,
-    }
-}
-
-fn evaluate(expr: &Expr, cells: &Cells, now: Timestamp) -> Value {
-    match expr {
-        Expr::Value(value) => value.clone(),
-        Expr::Now { plus_ms } => Value::Int(now.0 + plus_ms),
-        Expr::Plus(column, add) => match cells.get(usize::from(column.0)) {
-            Some(Value::Int(number)) => Value::Int(number + add),
-            _ => Value::Null,
-        },
-    }
-}
-
-/// Whether any of the lists of tests holds for the row.
-pub(super) fn holds(when: &Condition, cells: &Cells, now: Timestamp) -> bool {
-    when.0.is_empty()
-        || when
-            .0
-            .iter()
-            .any(|all| all.iter().all(|test| passes(test, cells, now)))
-}
-
-fn passes(test: &Test, cells: &Cells, now: Timestamp) -> bool {
-    let cell = |column: &scheduler::ports::Column| cells.get(usize::from(column.0));
-    match test {
-        Test::Is(column, number) => cell(column) == Some(&Value::Int(*number)),
-        Test::AtMost(column, expr) => match (cell(column), evaluate(expr, cells, now)) {
-            (Some(Value::Int(left)), Value::Int(right)) => *left <= right,
-            _ => false,
-        },
-        Test::IsNull(column) => matches!(cell(column), None | Some(Value::Null)),
     }
 }
