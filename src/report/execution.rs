@@ -62,6 +62,8 @@ impl<'a> Execution<'a> {
         let token = self.token?;
         // What a test brings along is in the test's binary only.
         if let Some(test) = Token::decode(token).ok().and_then(|token| token.test) {
+            // `name#2` is the second check of the test `name`.
+            let test = test.split('#').next().unwrap_or_default();
             return Some(format!("RUNKEY_REPLAY={token} cargo test {test}"));
         }
         Some(match self.path {

@@ -1,0 +1,10 @@
+//! The command line, as scripts and people use it.
+
+#![allow(clippy::unwrap_used)]
+
+mod bad_input;
+mod exit_codes;
+mod formats;
+mod runkey;
+mod stopping;
+mod verbs;
