@@ -11,7 +11,8 @@ use clap::Args;
 use explore::{Checked, Control, Met};
 use runkey::report::{CheckReport, Report, Verb};
 use scenarios::file::Seeds;
-use scenarios::spec::Space;
+use scenarios::Scenario;
+use scenarios::spec::{Magnitudes, Space};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -148,6 +149,9 @@ impl Checking<'_> {
     }
 
     fn one(&mut self, subject: &Subject) -> Result<Exit, Failure> {
+        if subject.file.is_some() {
+            note_ties(&subject.scenario);
+        }
         let simulation = Simulation::of(subject)?;
         let started = Instant::now();
         let checked = {
@@ -174,6 +178,17 @@ impl Checking<'_> {
             note("note", &format!("{name}: `also` names {verdict}, which no plan gave"));
         }
         Ok(exit)
+    }
+}
+
+/// Which of two deadlines that end together comes first is an accident, and so is what follows.
+fn note_ties(scenario: &Scenario) {
+    for [one, other] in Magnitudes::of(scenario).ties() {
+        let text = format!(
+            "{}: {} and {} are both {}: which ends first is left to chance",
+            scenario.name, one.name, other.name, one.span
+        );
+        note("note", &text);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why a command did not do what it was asked: one sentence on stderr, and the exit code.
 
-use super::panics::Panic;
+use super::panics::{self, Panic};
 use crate::exit::Exit;
 use explore::{ExecuteError, ExploreError};
 use scenarios::ScenarioError;
@@ -79,10 +79,10 @@ impl Failure {
     pub fn tell(&self) -> Exit {
         if !self.is_broken_pipe() {
             note("error", &self.to_string());
-            if let Failure::File(error) = self
-                && let Some(excerpt) = excerpt(error)
-            {
-                let _ = anstream::stderr().write_all(excerpt.as_bytes());
+            match self {
+                Failure::File(error) => show_line(error),
+                Failure::Explore { .. } | Failure::Execute { .. } => show_panic(),
+                _ => {}
             }
         }
         self.exit()
@@ -96,6 +96,19 @@ pub fn note(kind: &str, text: &str) {
 
 fn is_gone(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
+}
+
+/// What an execution threw that could not be finished.
+fn show_panic() {
+    if let Some(panic) = panics::last() {
+        note("note", &panic.to_string());
+    }
+}
+
+fn show_line(error: &ScenarioError) {
+    if let Some(excerpt) = excerpt(error) {
+        let _ = anstream::stderr().write_all(excerpt.as_bytes());
+    }
 }
 
 /// The line that an error is about, with carets under what is wrong.

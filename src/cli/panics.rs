@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 /// What was said by the last panic of the process, and where.
 static LAST: Mutex<Option<Panic>> = Mutex::new(None);
 
-/// A panic that nobody caught.
+/// A panic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panic {
     message: String,
@@ -39,12 +39,16 @@ pub fn quiet() {
 /// Runs `work` and gives its panic, if it has one.
 pub fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Panic> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
-        let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
-        last.unwrap_or_else(|| Panic {
+        last().unwrap_or_else(|| Panic {
             message: "a panic without a message".to_owned(),
             place: "unknown place".to_owned(),
         })
     })
+}
+
+/// The last panic since [`quiet`], whoever caught it.
+pub fn last() -> Option<Panic> {
+    LAST.lock().unwrap_or_else(PoisonError::into_inner).take()
 }
 
 impl Panic {

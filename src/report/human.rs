@@ -192,6 +192,7 @@ impl Headline {
         let exhausted = checked.explored.spaces.iter().all(|each| each.exhausted);
         let text = match (exhausted, checked.explored.spaces.is_empty()) {
             (true, true) => format!("{holds} under this plan"),
+            (true, false) if deepest(report) == 0 => format!("{holds} as long as nothing goes wrong"),
             (true, false) => format!("{holds} under every plan of up to {}", bounds(report)),
             (false, _) => "nothing found so far".to_owned(),
         };
@@ -214,7 +215,7 @@ fn bounds(report: &CheckReport<'_>) -> String {
     if spaces.is_empty() {
         return "the empty plan and the one stated".to_owned();
     }
-    if spaces.iter().all(|each| each.max_faults == 0) {
+    if deepest(report) == 0 {
         return faults_of(0);
     }
     let each: Vec<String> = spaces
@@ -222,6 +223,11 @@ fn bounds(report: &CheckReport<'_>) -> String {
         .map(|each| format!("{} ({})", count(each.max_faults, "fault"), each.space))
         .collect();
     each.join(" and ")
+}
+
+fn deepest(report: &CheckReport<'_>) -> u8 {
+    let spaces = report.checked.explored.spaces.iter();
+    spaces.map(|each| each.max_faults).max().unwrap_or(0)
 }
 
 fn explored(report: &CheckReport<'_>) -> String {
@@ -232,7 +238,7 @@ fn explored(report: &CheckReport<'_>) -> String {
     };
     let sound = report.example.is_none() && !explored.spaces.is_empty();
     let exhausted = match sound && explored.spaces.iter().all(|each| each.exhausted) {
-        true => " exhausted",
+        true => ", exhausted",
         false => "",
     };
     let seeds = match (explored.seeds.start(), explored.seeds.end()) {

@@ -123,6 +123,11 @@ fn nothing_is_coloured_unless_it_is_asked_for() {
     assert!(!plain.stdout.contains(escape));
     let coloured = runkey(&["run", "crash-before-ack", "--color", "always"]).ends(0);
     assert!(coloured.stdout.contains(escape));
+    let asked_not_to = folder().runkey_with(
+        &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")],
+        &["run", "crash-before-ack"],
+    );
+    assert_eq!(asked_not_to.stdout, plain.stdout);
     let never = runkey(&["run", "crash-before-ack", "--color", "never"]).ends(0);
     assert_eq!(never.stdout, plain.stdout);
 }

@@ -36,11 +36,16 @@ impl Folder {
     }
 
     pub fn runkey(&self, args: &[&str]) -> Done {
+        self.runkey_with(&[], args)
+    }
+
+    pub fn runkey_with(&self, environment: &[(&str, &str)], args: &[&str]) -> Done {
         let output = cargo_bin_cmd!("runkey")
             .args(args)
             .current_dir(self.path())
             .env_remove("NO_COLOR")
             .env_remove("CLICOLOR_FORCE")
+            .envs(environment.iter().copied())
             .output()
             .unwrap();
         Done {

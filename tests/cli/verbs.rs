@@ -140,3 +140,39 @@ fn a_scenario_with_a_plan_of_its_own_runs_that_plan() {
     let done = folder.runkey(&["run", "planned.toml"]).ends(0);
     assert!(done.stdout.contains("DUPLICATE at layer delivery, 1 fault"), "{}", done.stdout);
 }
+
+#[test]
+fn repairs_of_a_scenario_are_checked_after_it_and_replayed_by_their_token() {
+    let folder = folder().with(
+        "repaired.toml",
+        format!(
+            "{REPLICAS}\n[[repair]]\nname = 'a claim'\n\
+             set = {{ 'dispatch.claim' = {{ kind = 'unique_run_key' }} }}\n\
+             expect = {{ verdict = 'lost', faults_needed = 1, also = ['duplicate', 'unfinished'] }}\n"
+        ),
+    );
+    let done = folder.runkey(&["check", "repaired.toml", "--seeds", "1", "--format", "json"]);
+    let document = done.ends(0).json();
+    assert_eq!(document["results"][0]["scenario"], "replicas");
+    let repair = &document["results"][1];
+    assert_eq!(repair["scenario"], "replicas + a claim");
+    let token = repair["counterexample"]["token"].as_str().unwrap();
+    let replayed = folder.runkey(&["replay", token, "repaired.toml", "--format", "json"]);
+    let replayed = replayed.ends(0).json();
+    assert_eq!(replayed["results"][0]["scenario"], "replicas + a claim");
+    assert_eq!(replayed["results"][0]["trace_hash"], repair["counterexample"]["trace_hash"]);
+}
+
+#[test]
+fn deadlines_of_a_file_that_end_together_are_noted() {
+    let folder = folder().with(
+        "tie.toml",
+        "name = 'tie'\n[broker]\nack_deadline = '20s'\n[guard]\nkind = 'redis_lock'\nttl = '20s'\n",
+    );
+    let done = folder.runkey(&["check", "tie.toml", "--seeds", "1", "--faults", "0"]);
+    assert_eq!(
+        done.stderr,
+        "note: tie: broker.ack_deadline and guard.ttl are both 20s: which ends first is left to \
+         chance\n"
+    );
+}
