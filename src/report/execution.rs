@@ -1,8 +1,8 @@
 //! One execution, with all that is needed to tell it.
 
 use evidence::{Event, History, Judgement, Slot, SlotVerdict, TraceHash};
-use scenarios::{Scenario, Token};
 use scenarios::spec::{Fault, Plan};
+use scenarios::{Scenario, Token};
 
 /// One execution, ready to be told.
 #[derive(Clone, Copy)]
