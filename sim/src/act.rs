@@ -72,9 +72,4 @@ impl World {
             .max();
         last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0)
     }
-
-    /// Marks as ready what foreign futures have woken.
-    pub(crate) fn wake_foreign(&mut self) -> bool {
-        self.tasks.wake_foreign()
-    }
 }

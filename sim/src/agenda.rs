@@ -88,7 +88,6 @@ impl PartialOrd for Entry {
 }
 
 /// The event heap.
-#[derive(Default)]
 pub(crate) struct Agenda {
     heap: BinaryHeap<Entry>,
     sequence: u32,
@@ -97,6 +96,15 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
+    /// Nothing is going to happen.
+    pub(crate) fn new() -> Self {
+        Agenda {
+            heap: BinaryHeap::with_capacity(64),
+            sequence: 0,
+            cancelled: Vec::new(),
+        }
+    }
+
     /// Adds an action; gives the number by which it can be cancelled.
     pub(crate) fn add(&mut self, at: Ms, instance: u8, action: Action) -> u32 {
         self.sequence += 1;

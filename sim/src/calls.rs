@@ -49,13 +49,20 @@ struct Place {
 }
 
 /// All calls of one execution.
-#[derive(Default)]
 pub(crate) struct Calls {
     places: Vec<Place>,
     free: Vec<u32>,
 }
 
 impl Calls {
+    /// No calls.
+    pub(crate) fn new() -> Self {
+        Calls {
+            places: Vec::with_capacity(8),
+            free: Vec::with_capacity(8),
+        }
+    }
+
     /// Adds a call.
     pub(crate) fn add(&mut self, call: Call) -> CallKey {
         if let Some(place) = self.free.pop() {

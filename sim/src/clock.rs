@@ -24,8 +24,15 @@ impl WallClock {
     /// What the clock reads.
     pub(crate) fn read(&self, now: Ms) -> Timestamp {
         let elapsed = i64::try_from(now).unwrap_or(i64::MAX / 2);
+        Timestamp(self.epoch + elapsed + self.drift(elapsed) + self.offset_ms)
+    }
+
+    fn drift(&self, elapsed: i64) -> i64 {
+        if self.drift_ppm == 0 {
+            return 0;
+        }
         let drift = i128::from(elapsed) * i128::from(self.drift_ppm) / 1_000_000;
-        Timestamp(self.epoch + elapsed + i64::try_from(drift).unwrap_or(0) + self.offset_ms)
+        i64::try_from(drift).unwrap_or(0)
     }
 
     /// The clock jumps.

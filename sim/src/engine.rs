@@ -6,10 +6,12 @@
 //! sleeps through madsim until the next action, so that those timers fire in between.
 
 use crate::agenda::{Action, Entry, Ms};
+use crate::tasks::{ForeignWakes, Taken};
 use crate::world::World;
 use evidence::Ended;
 use madsim::runtime::Runtime;
 use madsim::time::{Instant, Sleep, TimeHandle};
+use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
@@ -34,13 +36,18 @@ impl Shared {
 
 /// Runs the execution to its end. `start` starts an instance (the world is not locked then).
 pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
-    let seed = shared.lock().seed;
+    let (seed, foreign) = {
+        let world = shared.lock();
+        (world.seed, world.tasks.foreign())
+    };
     let runtime = Runtime::with_seed_and_config(seed, madsim::Config::default());
     runtime.block_on(Pump {
         shared,
         start,
+        foreign,
         time: None,
         sleep: None,
+        resumed: VecDeque::new(),
         entries: 0,
         polls: 0,
     })
@@ -49,8 +56,11 @@ pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
 struct Pump<'a> {
     shared: &'a Shared,
     start: &'a dyn Fn(u8),
+    foreign: Arc<ForeignWakes>,
     time: Option<Clock>,
     sleep: Option<Pin<Box<Sleep>>>,
+    /// What a paused instance could not do, now that it goes on.
+    resumed: VecDeque<Entry>,
     /// Actions done, and wakes by foreign timers: what the budget counts.
     entries: u64,
     /// Polls since the last action or foreign timer.
@@ -61,6 +71,8 @@ struct Pump<'a> {
 struct Clock {
     handle: TimeHandle,
     epoch: Instant,
+    /// The world's time to which madsim's clock was moved last.
+    moved_to: Ms,
 }
 
 impl Clock {
@@ -73,20 +85,34 @@ impl Clock {
             handle.advance(ahead);
         }
         let epoch = handle.now_instant();
-        Clock { handle, epoch }
+        Clock {
+            handle,
+            epoch,
+            moved_to: 0,
+        }
     }
 
     fn instant(&self, at: Ms) -> Instant {
         self.epoch + Duration::from_millis(at)
     }
 
-    fn advance_to(&self, at: Ms) {
-        let ahead = self
-            .instant(at)
-            .saturating_duration_since(self.handle.now_instant());
-        if !ahead.is_zero() {
+    /// Moves madsim's clock to the world's.
+    fn move_to(&mut self, at: Ms) {
+        if at > self.moved_to {
+            let ahead = Duration::from_millis(at - self.moved_to);
             self.handle.advance(ahead);
+            self.moved_to = at;
         }
+    }
+
+    /// What the world's clock should read by madsim's.
+    fn world_time(&mut self) -> Ms {
+        let passed = self
+            .handle
+            .now_instant()
+            .saturating_duration_since(self.epoch);
+        self.moved_to = u64::try_from(passed.as_millis()).unwrap_or(self.moved_to);
+        self.moved_to
     }
 }
 
@@ -95,15 +121,33 @@ impl Future for Pump<'_> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
         let this = self.get_mut();
+        let mut world = this.shared.lock();
         if this.time.is_none() {
-            this.time = Some(Clock::at_epoch(&this.shared.lock()));
+            this.time = Some(Clock::at_epoch(&world));
         }
         // Time may have passed: somebody's timer fired, or the sleep is over.
         this.polls = 0;
         loop {
-            this.run_ready();
-            match this.next(cx) {
-                Next::Act(entry) => this.act(entry),
+            world = this.run_ready(world);
+            if !world.starting.is_empty() {
+                let starting = std::mem::take(&mut world.starting);
+                drop(world);
+                for instance in starting {
+                    (this.start)(instance);
+                }
+                world = this.shared.lock();
+                continue;
+            }
+            match this.next(&mut world, cx) {
+                Next::Act(entry) => {
+                    this.polls = 0;
+                    if !world.stall(entry) {
+                        world.act(entry);
+                        if let Action::Resume(instance) = entry.action {
+                            this.resumed.extend(world.resume(instance));
+                        }
+                    }
+                }
                 Next::Woken => {}
                 Next::Sleeping => return Poll::Pending,
                 Next::Ended(ended) => return Poll::Ready(ended),
@@ -120,12 +164,14 @@ enum Next {
     Ended(Ended),
 }
 
-impl Pump<'_> {
+impl<'a> Pump<'a> {
     /// The next action, if it is time for it.
-    fn next(&mut self, cx: &mut Context<'_>) -> Next {
-        let mut world = self.shared.lock();
+    fn next(&mut self, world: &mut World, cx: &mut Context<'_>) -> Next {
         if self.polls > POLLS_MAX || self.entries > world.constants.budget {
             return Next::Ended(Ended::Livelock);
+        }
+        if let Some(entry) = self.resumed.pop_front() {
+            return Next::Act(entry);
         }
         let foreign = world.tasks.foreign_waiters();
         let next = world.agenda.next_at();
@@ -137,128 +183,99 @@ impl Pump<'_> {
         if at > horizon {
             return Next::Ended(Ended::Horizon);
         }
-        if foreign && self.sleep_until(&mut world, at, cx) {
+        if foreign && self.sleep_until(world, at, cx) {
             return Next::Sleeping;
         }
-        if world.wake_foreign() {
+        if world.tasks.wake_foreign() {
             return Next::Woken;
         }
         self.entries += 1;
-        if self.entries > world.constants.budget {
-            return Next::Ended(Ended::Livelock);
-        }
         let Some(entry) = world.agenda.pop() else {
             return Next::Ended(Ended::Horizon);
         };
-        if entry.at > world.now {
-            world.now = entry.at;
-            if let Some(time) = &self.time {
-                time.advance_to(entry.at);
-            }
-        }
+        world.now = world.now.max(entry.at);
         Next::Act(entry)
     }
 
     /// Sleeps through madsim until `at`, so that foreign timers fire in between; false if it is
-    /// time already, or there is nothing to sleep for.
+    /// time already, or a foreign timer has fired.
     fn sleep_until(&mut self, world: &mut World, at: Ms, cx: &mut Context<'_>) -> bool {
-        let Some(time) = &self.time else { return false };
+        let Some(time) = &mut self.time else {
+            return false;
+        };
         let until = time.instant(at);
         if time.handle.now_instant() >= until {
             return false;
         }
-        world.tasks.engine_sleeps(cx.waker());
+        self.foreign.engine_sleeps(cx.waker());
         let sleep = self
             .sleep
             .get_or_insert_with(|| Box::pin(time.handle.sleep_until(until)));
         sleep.as_mut().reset(until);
         let sleeping = sleep.as_mut().poll(cx).is_pending();
-        let passed = time
-            .handle
-            .now_instant()
-            .saturating_duration_since(time.epoch)
-            .as_millis();
         // What a foreign timer wakes happens at the world's own, whole milliseconds.
-        world.now = world.now.max(u64::try_from(passed).unwrap_or(world.now));
-        sleeping && !world.tasks.foreign_woken()
+        world.now = world.now.max(time.world_time());
+        sleeping && !self.foreign.any()
     }
 
     /// Polls every task that is ready, until none is.
-    fn run_ready(&mut self) {
+    fn run_ready(&mut self, mut world: MutexGuard<'a, World>) -> MutexGuard<'a, World> {
         loop {
+            if !world.tasks.graveyard.is_empty() {
+                let graveyard = std::mem::take(&mut world.tasks.graveyard);
+                drop(world);
+                bury(graveyard);
+                world = self.shared.lock();
+            }
             if self.polls > POLLS_MAX {
-                return;
+                return world;
             }
-            let taken = {
-                let mut world = self.shared.lock();
-                if world.wake_foreign() {
-                    self.entries += 1;
-                }
-                let Some(key) = world.tasks.next_ready() else {
-                    break;
-                };
-                if world.stall_task(key) {
-                    continue;
-                }
-                world.tasks.take(key)
+            let Some(key) = world.tasks.next_ready() else {
+                return world;
             };
-            let Some(mut taken) = taken else { continue };
-            let mut polls = 0;
-            let ended = loop {
-                let mut cx = Context::from_waker(&taken.waker);
-                let polled = catch_unwind(AssertUnwindSafe(|| taken.future.as_mut().poll(&mut cx)));
-                // A panic of a task ends the task; handlers' panics never come this far.
-                if !matches!(polled, Ok(Poll::Pending)) {
-                    break true;
-                }
-                polls += 1;
-                // A yield is polled again at once: nothing else may come in between.
-                if polls > YIELDS_MAX || !self.shared.lock().tasks.take_yield(taken.key) {
-                    break false;
-                }
-            };
-            let (leftover, graveyard) = {
-                let mut world = self.shared.lock();
-                let instance = world.tasks.instance(taken.key);
-                let leftover = world.tasks.put_back(taken, ended);
-                if ended && let Some(instance) = instance {
-                    world.stop_if_idle(instance);
-                }
-                (leftover, std::mem::take(&mut world.tasks.graveyard))
-            };
-            self.polls += 1 + polls;
-            bury(leftover);
-            bury(graveyard);
-        }
-        let starting = std::mem::take(&mut self.shared.lock().starting);
-        if !starting.is_empty() {
-            for instance in starting {
-                (self.start)(instance);
+            if world.stall_task(key) {
+                continue;
             }
-            self.run_ready();
+            let Some(mut taken) = world.tasks.take(key) else {
+                continue;
+            };
+            let now = world.now;
+            drop(world);
+            if let Some(time) = &mut self.time {
+                time.move_to(now);
+            }
+            let ended = self.poll_task(&mut taken);
+            world = self.shared.lock();
+            let instance = world.tasks.instance(taken.key);
+            let leftover = world.tasks.put_back(taken, ended);
+            if ended && let Some(instance) = instance {
+                world.stop_if_idle(instance);
+            }
+            world.tasks.graveyard.extend(leftover);
+            if world.tasks.wake_foreign() {
+                self.entries += 1;
+            }
         }
     }
 
-    /// Does one action.
-    fn act(&mut self, entry: Entry) {
-        self.polls = 0;
-        let resumed = {
-            let mut world = self.shared.lock();
-            if world.stall(entry) {
-                return;
+    /// Polls a task; true if it has ended.
+    fn poll_task(&mut self, taken: &mut Taken) -> bool {
+        let mut cx = Context::from_waker(&taken.waker);
+        for turn in 1..=YIELDS_MAX {
+            self.polls += 1;
+            let future = &mut taken.future;
+            // A panic of a task ends the task; handlers' panics never come this far.
+            match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx))) {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(())) | Err(_) => return true,
             }
-            world.act(entry);
-            match entry.action {
-                Action::Resume(instance) => world.resume(instance),
-                _ => Vec::new(),
+            // A yield is polled again at once: nothing else may come in between. The last one is
+            // left to be taken as any other wake, after others had their turn.
+            if turn == YIELDS_MAX || !self.foreign.take_yield(taken.key) {
+                return false;
             }
-        };
-        let graveyard = std::mem::take(&mut self.shared.lock().tasks.graveyard);
-        bury(graveyard);
-        for stalled in resumed {
-            self.run_ready();
-            self.act(stalled);
         }
+        false
     }
 }
 

@@ -101,8 +101,8 @@ impl World {
 
     /// From when on a poll would find something, as things are.
     fn useful_from(&self, poller: &Poller) -> Option<Ms> {
-        let process = &self.processes[usize::from(poller.instance)];
-        let ahead = process.clock.read(self.now).0 - self.timestamp().0;
+        let clock = &self.processes[usize::from(poller.instance)].clock;
+        let ahead = || clock.read(self.now).0 - self.timestamp().0;
         let due = self.database.next_due(poller.interest, ahead)?;
         Some(u64::try_from(due.0 - self.constants.epoch.0).unwrap_or(0))
     }

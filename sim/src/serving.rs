@@ -17,7 +17,7 @@ impl World {
     /// The server gets a request.
     pub(crate) fn serve(&mut self, key: CallKey, request: Request, again: bool) {
         match request {
-            Request::Database(request) => self.serve_database(key, *request),
+            Request::Database(request) => self.serve_database(key, request),
             Request::Broker(request) => self.serve_broker(key, request, again),
             Request::Lock(request) => {
                 let done = self.locks.handle(self.now, request);
@@ -194,10 +194,7 @@ impl World {
         let now = self.now;
         match request {
             BrokerRequest::Publish(envelope) => self.serve_publish(key, envelope, again),
-            BrokerRequest::Deliver => {
-                self.broker.consume(key);
-                self.hand_over();
-            }
+            BrokerRequest::Deliver => self.serve_deliver(key),
             BrokerRequest::Ack(receipt) => {
                 let settling = self.broker.ack(receipt);
                 self.settled(key, receipt, settling, What::Acked, again);
@@ -216,6 +213,17 @@ impl World {
                 self.settled(key, receipt, settling, What::Renewed, again);
             }
         }
+    }
+
+    /// A consumer waits for a message; unless it has gone since it asked. Its connection closed
+    /// right behind the request, and a message must not be handed to nobody.
+    fn serve_deliver(&mut self, key: CallKey) {
+        let waits = self.calls.get(key).is_some_and(|call| call.task.is_some());
+        if !waits {
+            return self.calls.release(key);
+        }
+        self.broker.consume(key);
+        self.hand_over();
     }
 
     fn serve_publish(&mut self, key: CallKey, envelope: Envelope, again: bool) {

@@ -9,7 +9,7 @@
 use scheduler::ports::Fut;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 
 /// A task, and which of the tasks that have had its place.
@@ -34,7 +34,31 @@ impl ForeignWakes {
         if !self.any.swap(false, Ordering::Relaxed) {
             return Vec::new();
         }
-        std::mem::take(&mut *self.woken.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *self.woken())
+    }
+
+    fn woken(&self) -> MutexGuard<'_, Vec<TaskKey>> {
+        self.woken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether any task was woken.
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    /// Whether a task was woken during its own poll (a yield); the wake is taken.
+    pub(crate) fn take_yield(&self, key: TaskKey) -> bool {
+        self.any() && {
+            let mut woken = self.woken();
+            let before = woken.len();
+            woken.retain(|other| *other != key);
+            woken.len() != before
+        }
+    }
+
+    /// The engine sleeps in the foreign runtime and is to be woken through this.
+    pub(crate) fn engine_sleeps(&self, waker: &Waker) {
+        *self.engine.lock().unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
     }
 }
 
@@ -50,11 +74,7 @@ impl Wake for TaskWaker {
 
     fn wake_by_ref(self: &Arc<Self>) {
         let foreign = &self.foreign;
-        foreign
-            .woken
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(self.key);
+        foreign.woken().push(self.key);
         foreign.any.store(true, Ordering::Relaxed);
         let engine = foreign
             .engine
@@ -198,25 +218,6 @@ impl Tasks {
         None
     }
 
-    /// Whether a task was woken during its own poll (a yield); the wake is taken.
-    pub(crate) fn take_yield(&self, key: TaskKey) -> bool {
-        self.foreign.any.load(Ordering::Relaxed) && {
-            let mut woken = self
-                .foreign
-                .woken
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            let before = woken.len();
-            woken.retain(|other| *other != key);
-            woken.len() != before
-        }
-    }
-
-    /// Whether foreign futures have woken any task.
-    pub(crate) fn foreign_woken(&self) -> bool {
-        self.foreign.any.load(Ordering::Relaxed)
-    }
-
     /// Marks as ready what foreign futures have woken; true if there was any.
     pub(crate) fn wake_foreign(&mut self) -> bool {
         let woken = self.foreign.take();
@@ -226,13 +227,9 @@ impl Tasks {
         !woken.is_empty()
     }
 
-    /// The engine sleeps in the foreign runtime and is to be woken through this.
-    pub(crate) fn engine_sleeps(&self, waker: &Waker) {
-        *self
-            .foreign
-            .engine
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = Some(waker.clone());
+    /// The wakes that come from outside.
+    pub(crate) fn foreign(&self) -> Arc<ForeignWakes> {
+        self.foreign.clone()
     }
 
     /// Whether anybody else holds a waker of ours: a foreign timer or channel.

@@ -14,7 +14,7 @@ use crate::servers::lock::Locks;
 use crate::setup::Constants;
 use crate::tasks::{TaskKey, Tasks};
 use evidence::{Event, FaultNote, Ids, InstanceId, RunKey, Slot, Step, Timestamp, What};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use scenarios::spec::{Fault, Phase, RunRef, Site};
 use scheduler::steps;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ impl World {
         locks: Locks,
         downstream: DownstreamModel,
     ) -> Self {
-        let mut agenda = Agenda::default();
+        let mut agenda = Agenda::new();
         let mut processes = Vec::with_capacity(constants.conditions.len());
         for (instance, conditions) in (0..).zip(&constants.conditions) {
             agenda.add(conditions.starts_at.ms(), instance, Action::Start(instance));
@@ -125,7 +125,7 @@ impl World {
             now: 0,
             agenda,
             tasks,
-            calls: Calls::default(),
+            calls: Calls::new(),
             processes,
             injector,
             pollers: Vec::new(),
@@ -137,8 +137,8 @@ impl World {
             armed: Vec::new(),
             open_attempts: Vec::new(),
             discovered: Vec::new(),
-            occurrences: FxHashMap::default(),
-            numbers: FxHashMap::default(),
+            occurrences: FxHashMap::with_capacity_and_hasher(56, FxBuildHasher),
+            numbers: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
             ledger: 0,
             healed_at: 0,
             starting: Vec::new(),

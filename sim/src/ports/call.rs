@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 pub(crate) const LONG_POLL_MS: u64 = 20_000;
 
 enum State {
-    New(Box<Calling>),
+    New(Calling),
     Waiting(CallKey),
     Over,
 }
@@ -52,7 +52,7 @@ impl Window {
     ) -> Fut<'a, Result<T, CallError>> {
         Box::pin(CallFuture {
             shared: self.shared.clone(),
-            state: State::New(Box::new(Calling {
+            state: State::New(Calling {
                 instance: self.instance,
                 incarnation: self.incarnation,
                 step: at.step,
@@ -64,7 +64,7 @@ impl Window {
                 ),
                 request,
                 timeout,
-            })),
+            }),
             read,
         })
     }
@@ -81,7 +81,7 @@ impl<T> Future for CallFuture<T> {
                 if !world.is_current(calling.instance, calling.incarnation) {
                     return Poll::Pending;
                 }
-                this.state = State::Waiting(world.begin_call(*calling));
+                this.state = State::Waiting(world.begin_call(calling));
                 Poll::Pending
             }
             State::Waiting(key) => match world.take_result(key) {

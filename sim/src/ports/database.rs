@@ -20,11 +20,11 @@ impl Database for Window {
         at: At<'a>,
         statements: Statements,
     ) -> Fut<'a, Result<Answers, CallError>> {
-        let request = Request::Database(Box::new(DatabaseRequest {
+        let request = Request::Database(DatabaseRequest {
             session: None,
             statements,
             commit: true,
-        }));
+        });
         self.call(at, Server::Database, request, answers)
     }
 
@@ -55,11 +55,11 @@ impl Transaction for OpenTransaction {
     ) -> Fut<'a, Result<Answers, CallError>> {
         self.open = true;
         let session = Some(self.session);
-        let request = Request::Database(Box::new(DatabaseRequest {
+        let request = Request::Database(DatabaseRequest {
             session,
             statements,
             commit,
-        }));
+        });
         let call = self.window.call(at, Server::Database, request, answers);
         Box::pin(async move {
             let result = call.await;

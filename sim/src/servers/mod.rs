@@ -8,7 +8,7 @@ pub(crate) mod lock;
 /// What a call asks of a server.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
-    Database(Box<database::DatabaseRequest>),
+    Database(database::DatabaseRequest),
     Broker(broker::BrokerRequest),
     Lock(lock::LockRequest),
     Downstream(downstream::DownstreamRequest),

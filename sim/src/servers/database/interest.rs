@@ -10,7 +10,11 @@ impl Database {
     /// The first moment, on the database's clock, at which a poll finds something as things are;
     /// `None`: not before something changes. `node_ahead_ms` is how much the poller's own clock is
     /// ahead.
-    pub(crate) fn next_due(&self, interest: Interest, node_ahead_ms: i64) -> Option<Timestamp> {
+    pub(crate) fn next_due(
+        &self,
+        interest: Interest,
+        node_ahead_ms: impl Fn() -> i64,
+    ) -> Option<Timestamp> {
         match interest {
             Interest::Pending { table, after } => self
                 .tables
@@ -24,7 +28,7 @@ impl Database {
                 leases,
             } => {
                 let ahead = if leases == TimeSource::Node {
-                    node_ahead_ms
+                    node_ahead_ms()
                 } else {
                     0
                 };
