@@ -51,12 +51,18 @@ mod tests {
     #[test]
     fn what_is_typed_comes_before_what_the_scenario_says() {
         let mut scenario = Scenario::default();
-        assert_eq!(of(&scenario, None, None), [(Space::Core, 2), (Space::Full, 1)]);
+        assert_eq!(
+            of(&scenario, None, None),
+            [(Space::Core, 2), (Space::Full, 1)]
+        );
         scenario.explore.faults = Some(4);
         assert_eq!(of(&scenario, None, None), [(Space::Core, 4)]);
         assert_eq!(of(&scenario, None, Some(3)), [(Space::Core, 3)]);
         assert_eq!(of(&scenario, Some(Space::Full), None), [(Space::Full, 1)]);
-        assert_eq!(of(&scenario, Some(Space::Full), Some(2)), [(Space::Full, 2)]);
+        assert_eq!(
+            of(&scenario, Some(Space::Full), Some(2)),
+            [(Space::Full, 2)]
+        );
     }
 
     #[test]
@@ -64,6 +70,9 @@ mod tests {
         let mut scenario = Scenario::default();
         let expect = scenario.expect.insert(Default::default());
         expect.faults_needed = Some(3);
-        assert_eq!(of(&scenario, None, None), [(Space::Core, 3), (Space::Full, 1)]);
+        assert_eq!(
+            of(&scenario, None, None),
+            [(Space::Core, 3), (Space::Full, 1)]
+        );
     }
 }

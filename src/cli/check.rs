@@ -10,8 +10,8 @@ use crate::exit::Exit;
 use clap::Args;
 use explore::{Checked, Control, Met};
 use runkey::report::{CheckReport, Report, Verb};
-use scenarios::file::Seeds;
 use scenarios::Scenario;
+use scenarios::file::Seeds;
 use scenarios::spec::{Magnitudes, Space};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -81,10 +81,12 @@ pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
         pool: &pool,
     };
     let exit = checking.all(&subjects);
-    report.finish().or_else(|error| match Failure::from(error) {
-        failure if failure.is_broken_pipe() => Ok(()),
-        failure => Err(failure),
-    })?;
+    report
+        .finish()
+        .or_else(|error| match Failure::from(error) {
+            failure if failure.is_broken_pipe() => Ok(()),
+            failure => Err(failure),
+        })?;
     Ok(exit)
 }
 
@@ -101,7 +103,9 @@ impl CheckArgs {
                 .collect(),
             false => {
                 let named = self.scenario.iter();
-                named.map(|named| select::scenario(named)).collect::<Result<_, _>>()?
+                named
+                    .map(|named| select::scenario(named))
+                    .collect::<Result<_, _>>()?
             }
         };
         Ok(named.into_iter().flat_map(with_repairs).collect())
@@ -175,7 +179,10 @@ impl Checking<'_> {
         })?;
         for verdict in &checked.also_never_seen {
             let name = &subject.scenario.name;
-            note("note", &format!("{name}: `also` names {verdict}, which no plan gave"));
+            note(
+                "note",
+                &format!("{name}: `also` names {verdict}, which no plan gave"),
+            );
         }
         Ok(exit)
     }
@@ -204,7 +211,10 @@ fn explore(
     if !scenario.faults.is_empty() {
         if args.faults.is_some() || args.space.is_some() {
             let name = &scenario.name;
-            note("note", &format!("{name} states its plan: --faults and --space are for others"));
+            note(
+                "note",
+                &format!("{name} states its plan: --faults and --space are for others"),
+            );
         }
         return simulation.check_plan(&seeds, control);
     }

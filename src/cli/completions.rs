@@ -8,7 +8,9 @@ use clap_complete::Shell;
 
 /// Print the completions of a shell
 #[derive(Args)]
-#[command(after_help = "Example: runkey completions bash > ~/.local/share/bash-completion/completions/runkey")]
+#[command(
+    after_help = "Example: runkey completions bash > ~/.local/share/bash-completion/completions/runkey"
+)]
 pub struct CompletionsArgs {
     /// The shell
     shell: Shell,
@@ -16,7 +18,12 @@ pub struct CompletionsArgs {
 
 pub fn completions(args: &CompletionsArgs, output: &OutputArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut super::Cli::command(), "runkey", &mut script);
+    clap_complete::generate(
+        args.shell,
+        &mut super::Cli::command(),
+        "runkey",
+        &mut script,
+    );
     let mut out = output.writer()?;
     out.write_all(&script)?;
     out.flush()?;

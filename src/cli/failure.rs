@@ -146,7 +146,10 @@ mod tests {
 
     #[test]
     fn the_carets_stand_under_what_is_wrong() {
-        let place = Place { line: 12, column: 8 };
+        let place = Place {
+            line: 12,
+            column: 8,
+        };
         assert_eq!(
             draw(place, "ttl =  \"20\"", 4),
             "   |\n12 | ttl =  \"20\"\n   |        ^^^^\n"
@@ -156,12 +159,19 @@ mod tests {
     #[test]
     fn wide_letters_and_tabs_before_it_are_passed_over() {
         let place = Place { line: 1, column: 4 };
-        assert_eq!(draw(place, "\t\u{540d}=x", 9), "  |\n1 | \t\u{540d}=x\n  | \t   ^\n");
+        assert_eq!(
+            draw(place, "\t\u{540d}=x", 9),
+            "  |\n1 | \t\u{540d}=x\n  | \t   ^\n"
+        );
     }
 
     #[test]
     fn an_endless_line_is_cut() {
-        let drawn = draw(Place { line: 1, column: 1 }, &"x".repeat(1_000_000), 1_000_000);
+        let drawn = draw(
+            Place { line: 1, column: 1 },
+            &"x".repeat(1_000_000),
+            1_000_000,
+        );
         assert!(drawn.len() < 300);
     }
 }

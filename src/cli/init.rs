@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 /// Write a scenario file to begin with
 #[derive(Args)]
-#[command(after_help = "Example: runkey init nightly-report.toml && runkey check nightly-report.toml")]
+#[command(
+    after_help = "Example: runkey init nightly-report.toml && runkey check nightly-report.toml"
+)]
 pub struct InitArgs {
     /// Where to; an existing file is left alone
     #[arg(default_value = "scenario.toml")]
@@ -29,7 +31,8 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         .create_new(true)
         .open(&args.path)
         .map_err(refused)?;
-    file.write_all(scenarios::TEMPLATE.as_bytes()).map_err(refused)?;
+    file.write_all(scenarios::TEMPLATE.as_bytes())
+        .map_err(refused)?;
     note("note", &format!("wrote {path}; try: runkey check {path}"));
     Ok(Exit::Holds)
 }

@@ -54,7 +54,7 @@ impl Drop for Progress {
 }
 
 fn style() -> ProgressStyle {
-    ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} plans, {per_sec}")
+    ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} plans, {eta} left")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 

@@ -13,8 +13,10 @@ use std::path::Path;
 
 /// Replay an execution, event by event
 #[derive(Args)]
-#[command(after_help = "Examples: runkey replay rk1-...\n          runkey replay rk1-... my-scenario.toml\n          \
-                        runkey replay plan.toml")]
+#[command(
+    after_help = "Examples: runkey replay rk1-...\n          runkey replay rk1-... my-scenario.toml\n          \
+                        runkey replay plan.toml"
+)]
 pub struct ReplayArgs {
     /// A token that a check or a run has printed, or a file with a plan
     #[arg(value_name = "TOKEN-or-PLAN-FILE")]

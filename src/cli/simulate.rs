@@ -8,9 +8,9 @@ use explore::{
     SHOWN_AT_MOST, perform,
 };
 use runkey::report::Execution;
-use sim::Outcome;
 use scenarios::spec::{Bounds, FaultSpec, Plan};
 use scenarios::{Scenario, Token};
+use sim::Outcome;
 use std::ops::RangeInclusive;
 
 /// A scenario made ready.
@@ -98,12 +98,11 @@ impl Simulation {
 
     /// Executes a plan in order to tell it.
     pub fn tell(&self, seed: u64, plan: Plan) -> Result<Told, Failure> {
-        let outcome = perform(&self.setup.telling(), seed, &plan).map_err(|source| {
-            Failure::Execute {
+        let outcome =
+            perform(&self.setup.telling(), seed, &plan).map_err(|source| Failure::Execute {
                 name: self.scenario.name.clone(),
                 source,
-            }
-        })?;
+            })?;
         let token = Token {
             scenario_hash: self.scenario.hash32(),
             seed,
@@ -124,7 +123,10 @@ impl Simulation {
         let specs = faults.map(|fault| fault.spec(&self.scenario));
         specs.collect::<Result<_, _>>().map_err(|wrong| {
             let name = &self.scenario.name;
-            Failure::Usage(format!("{name}: [[fault]] {}: {}", wrong.key, wrong.message))
+            Failure::Usage(format!(
+                "{name}: [[fault]] {}: {}",
+                wrong.key, wrong.message
+            ))
         })
     }
 

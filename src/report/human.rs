@@ -3,7 +3,8 @@
 use super::set_up::count;
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, OwnParts, Report, Verb, everything, one_screen, set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, OwnParts, Report, Verb, everything, one_screen,
+    set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -66,7 +67,12 @@ impl<W: Write> Human<W> {
     fn header(&mut self, name: &str, scenario: &Scenario) -> io::Result<()> {
         let pad = MARGIN.saturating_sub(name.width() + 2) + 2;
         let bold = Style::new().bold();
-        writeln!(self.out, "{bold}{name}{bold:#}{:pad$}{}", "", set_up(scenario, self.own))?;
+        writeln!(
+            self.out,
+            "{bold}{name}{bold:#}{:pad$}{}",
+            "",
+            set_up(scenario, self.own)
+        )?;
         if let Some(source) = &scenario.source {
             let margin = name.width() + pad;
             writeln!(self.out, "{:margin$}source: {source}", "")?;
@@ -75,10 +81,12 @@ impl<W: Write> Human<W> {
     }
 
     fn timeline(&mut self, entries: &[Entry]) -> io::Result<()> {
-        let lines = || entries.iter().filter_map(|entry| match entry {
-            Entry::Line(line) => Some(line),
-            Entry::Gap(_) => None,
-        });
+        let lines = || {
+            entries.iter().filter_map(|entry| match entry {
+                Entry::Line(line) => Some(line),
+                Entry::Gap(_) => None,
+            })
+        };
         let who = lines().map(|line| line.who.width()).max().unwrap_or(0);
         let what = lines().map(|line| line.what.width()).max().unwrap_or(0);
         let dated = lines().any(|line| lines().next().is_some_and(|first| !same_day(first, line)));
@@ -192,7 +200,9 @@ impl Headline {
         let exhausted = checked.explored.spaces.iter().all(|each| each.exhausted);
         let text = match (exhausted, checked.explored.spaces.is_empty()) {
             (true, true) => format!("{holds} under this plan"),
-            (true, false) if deepest(report) == 0 => format!("{holds} as long as nothing goes wrong"),
+            (true, false) if deepest(report) == 0 => {
+                format!("{holds} as long as nothing goes wrong")
+            }
             (true, false) => format!("{holds} under every plan of up to {}", bounds(report)),
             (false, _) => "nothing found so far".to_owned(),
         };
@@ -262,7 +272,11 @@ fn reason(report: &CheckReport<'_>) -> Option<String> {
     match &report.checked.met {
         Met::Yes => None,
         Met::No(Unmet::Breaks { faults, .. }) => {
-            let level = report.checked.levels.iter().find(|level| level.faults == *faults)?;
+            let level = report
+                .checked
+                .levels
+                .iter()
+                .find(|level| level.faults == *faults)?;
             let verdicts: Vec<String> = level
                 .failing_verdicts
                 .iter()

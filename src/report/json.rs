@@ -28,7 +28,10 @@ impl<W: Write> Json<W> {
             return self.out.write_all(b",");
         }
         let verb = self.verb.name();
-        write!(self.out, "{{\n  \"schema\": \"runkey.{verb}/1\",\n  \"results\": [")
+        write!(
+            self.out,
+            "{{\n  \"schema\": \"runkey.{verb}/1\",\n  \"results\": ["
+        )
     }
 
     fn push(&mut self, result: impl Serialize) -> io::Result<()> {

@@ -17,6 +17,8 @@ mod jsonl;
 mod listing;
 mod set_up;
 mod span;
+#[cfg(test)]
+mod tale;
 mod timeline;
 mod why;
 mod wire;

@@ -29,7 +29,10 @@ pub fn set_up(scenario: &Scenario, own: OwnParts) -> String {
         true => "downstream of the test".to_owned(),
         false => protection(scenario),
     };
-    format!("{}; guard {guard}; {handler}{downstream}", processes(scenario))
+    format!(
+        "{}; guard {guard}; {handler}{downstream}",
+        processes(scenario)
+    )
 }
 
 fn processes(scenario: &Scenario) -> String {

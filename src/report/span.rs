@@ -29,7 +29,7 @@ impl fmt::Display for Spoken {
         if ms < 1_000 {
             return write!(f, "{ms} ms");
         }
-        if ms % 1_000 != 0 {
+        if !ms.is_multiple_of(1_000) {
             return write!(f, "{} s", ms as f64 / 1_000.0);
         }
         let mut seconds = (ms / 1_000) as i64;

@@ -253,3 +253,101 @@ fn passed_deadline(execution: &Execution<'_>, again: &Event) -> Option<Span> {
     let passed = !matches!(before.what, What::Deferred { .. }) && waited >= deadline.as_i64();
     passed.then_some(deadline)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tale::{Tale, tale};
+    use super::*;
+    use scenarios::spec::Phase;
+    use scheduler::steps;
+
+    fn lines(tale: Tale) -> Vec<String> {
+        tale.tell(|execution| {
+            let entries = one_screen(execution).into_iter();
+            entries
+                .map(|entry| match entry {
+                    Entry::Line(line) => format!(
+                        "{} {} {} {} {}",
+                        line.mark,
+                        line.at.clock(),
+                        line.who,
+                        line.what,
+                        line.detail
+                    ),
+                    Entry::Gap(count) => format!("... {count}"),
+                })
+                .collect()
+        })
+    }
+
+    /// Handed over again and again; each hand-over is one line of the story.
+    fn redelivered(mut tale: Tale, deliveries: std::ops::RangeInclusive<u32>) -> Tale {
+        for delivery in deliveries {
+            tale = tale.after(30_000).delivered(1, delivery);
+        }
+        tale
+    }
+
+    #[test]
+    fn the_story_leaves_out_who_gave_way_and_what_goes_without_saying() {
+        let tale = tale("")
+            .by("scheduler-1")
+            .after(12)
+            .fired(1, 1)
+            .by("scheduler-2")
+            .fired(1, 2)
+            .says(&steps::DISPATCH_CLAIM, What::ClaimTaken)
+            .by("scheduler-1")
+            .of(1, 1)
+            .after(7)
+            .published(1)
+            .by("executor-1")
+            .delivered(1, 1)
+            .attempt(1)
+            .effect()
+            .acked();
+        assert_eq!(
+            lines(tale),
+            [
+                "  02:00:00.012 scheduler-1 timer.fire report@2026-01-01T02:00:00.000Z",
+                "  02:00:00.019 scheduler-1 broker.publish m1",
+                "  02:00:00.019 executor-1 broker.deliver m1, delivery 1",
+                "* 02:00:00.019 executor-1 downstream.perform effect 1",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_long_story_loses_its_middle_but_no_fault_and_no_effect() {
+        let tale = redelivered(tale("").worked(), 2..=30);
+        let tale = tale.crash(&steps::BROKER_ACK, Phase::Before);
+        let tale = redelivered(tale, 31..=33).effect();
+        let told = lines(tale);
+        assert_eq!(told.len(), ONE_SCREEN);
+        assert_eq!(
+            told[3],
+            "* 02:00:00.240 executor-1 downstream.perform effect 1"
+        );
+        assert_eq!(
+            told[4],
+            "  02:00:30.240 executor-1 broker.deliver m1, delivery 2 (ack deadline 30 s)"
+        );
+        assert_eq!(told[5], "... 19");
+        assert!(told[6].contains("delivery 22 "), "{}", told[6]);
+        assert!(told[14].starts_with("! "), "{}", told[14]);
+        assert!(told[19].starts_with("* "), "{}", told[19]);
+    }
+
+    #[test]
+    fn a_message_given_back_is_not_said_to_have_missed_its_deadline() {
+        let tale = tale("")
+            .handed_over()
+            .says(&steps::BROKER_DEFER, What::Deferred { for_ms: 60_000 })
+            .after(60_000)
+            .delivered(1, 2);
+        assert_eq!(
+            lines(tale).last().map(String::as_str),
+            Some("  02:01:00.031 executor-1 broker.deliver m1, delivery 2")
+        );
+    }
+}

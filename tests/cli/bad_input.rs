@@ -13,13 +13,22 @@ fn refused(folder: &Folder, text: &mut String, args: &[&str]) {
 #[test]
 fn a_bad_scenario_file_is_refused_with_file_line_and_column() {
     let folder = folder()
-        .with("unknown-key.toml", "name = 'x'\n[guard]\nkind = 'none'\n[work]\ntakse = '5s'\n")
+        .with(
+            "unknown-key.toml",
+            "name = 'x'\n[guard]\nkind = 'none'\n[work]\ntakse = '5s'\n",
+        )
         .with("unknown-table.toml", "[gaurd]\nkind = 'none'\n")
         .with("unknown-guard.toml", "[guard]\nkind = 'hope'\n")
         .with("duration.toml", "[work]\ntakes = '45 parsecs'\n")
-        .with("never-fires.toml", "[[timer]]\nid = 'x'\nschedule = { cron = '0 0 2 30 2 *' }\n")
+        .with(
+            "never-fires.toml",
+            "[[timer]]\nid = 'x'\nschedule = { cron = '0 0 2 30 2 *' }\n",
+        )
         .with("no-executors.toml", "[topology]\nexecutors = 0\n")
-        .with("negative-ttl.toml", "[guard]\nkind = 'redis_lock'\nttl = '-5s'\n")
+        .with(
+            "negative-ttl.toml",
+            "[guard]\nkind = 'redis_lock'\nttl = '-5s'\n",
+        )
         .with("large.toml", vec![b'#'; 10 << 20])
         .with("not-utf8.toml", b"name = 'x'\nabout = '\xff\xfe'\n")
         .with("no-toml.toml", "name = 'x\n")
@@ -51,15 +60,26 @@ fn a_bad_scenario_file_is_refused_with_file_line_and_column() {
 
 #[test]
 fn a_bad_file_is_found_before_anything_runs() {
-    let folder = folder().with("replicas.toml", REPLICAS).with("bad.toml", "gaurd = 1\n");
-    let done = folder.runkey(&["check", "replicas.toml", "bad.toml"]).ends(2);
+    let folder = folder()
+        .with("replicas.toml", REPLICAS)
+        .with("bad.toml", "gaurd = 1\n");
+    let done = folder
+        .runkey(&["check", "replicas.toml", "bad.toml"])
+        .ends(2);
     assert_eq!(done.stdout, "");
 }
 
 #[test]
 fn a_bad_token_is_refused_with_the_reason() {
     let folder = folder().with("replicas.toml", REPLICAS);
-    let checked = folder.runkey(&["check", "crash-before-ack", "--seeds", "1", "--format", "json"]);
+    let checked = folder.runkey(&[
+        "check",
+        "crash-before-ack",
+        "--seeds",
+        "1",
+        "--format",
+        "json",
+    ]);
     let token = checked.ends(0).json()["results"][0]["counterexample"]["token"].clone();
     let token = token.as_str().unwrap();
     let half = &token[..token.len() / 2];
@@ -73,18 +93,32 @@ fn a_bad_token_is_refused_with_the_reason() {
     );
     assert_eq!(
         said(&["replay", &changed]),
-        format!("error: `{changed}`: the token is damaged: its check digits do not fit; paste it again\n")
+        format!(
+            "error: `{changed}`: the token is damaged: its check digits do not fit; paste it again\n"
+        )
     );
     let other = said(&["replay", token, "replicas.toml"]);
-    assert!(other.starts_with("error: the token is of another scenario (hash "), "{other}");
+    assert!(
+        other.starts_with("error: the token is of another scenario (hash "),
+        "{other}"
+    );
     assert_eq!(
         said(&["replay", "hello"]),
         "error: `hello`: not a token; a token begins with `rk1-`\n"
     );
-    let of_no_other = folder.runkey(&["run", "replicas.toml", "--format", "json"]).ends(0).json();
-    let foreign = of_no_other["results"][0]["token"].as_str().unwrap().to_owned();
+    let of_no_other = folder
+        .runkey(&["run", "replicas.toml", "--format", "json"])
+        .ends(0)
+        .json();
+    let foreign = of_no_other["results"][0]["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let unknown = said(&["replay", &foreign]);
-    assert!(unknown.contains("name the scenario's file behind the token"), "{unknown}");
+    assert!(
+        unknown.contains("name the scenario's file behind the token"),
+        "{unknown}"
+    );
 }
 
 #[test]
@@ -100,7 +134,12 @@ fn an_unknown_scenario_is_refused_with_what_may_have_been_meant() {
 #[test]
 fn a_format_of_a_later_version_is_refused_with_what_is_allowed() {
     let done = runkey(&["list", "--format", "junit"]).ends(2);
-    assert!(done.stderr.contains("[possible values: human, json, jsonl]"), "{}", done.stderr);
+    assert!(
+        done.stderr
+            .contains("[possible values: human, json, jsonl]"),
+        "{}",
+        done.stderr
+    );
 }
 
 #[test]
@@ -113,7 +152,12 @@ fn a_bad_plan_file_is_refused() {
             "scenario = 'crash-before-ack'\n[[fault]]\nat = { step = 'broker.ack' }\ndo = 'crash'\n",
         );
     let mut text = String::new();
-    for file in ["typo.toml", "nowhere.toml", "half-a-site.toml", "missing.toml"] {
+    for file in [
+        "typo.toml",
+        "nowhere.toml",
+        "half-a-site.toml",
+        "missing.toml",
+    ] {
         refused(&folder, &mut text, &["replay", file]);
     }
     insta::assert_snapshot!(text);

@@ -12,7 +12,9 @@ fn four() -> Folder {
 
 #[test]
 fn an_expectation_that_holds_ends_with_0() {
-    four().runkey(&["check", "replicas.toml", "claimed.toml"]).ends(0);
+    four()
+        .runkey(&["check", "replicas.toml", "claimed.toml"])
+        .ends(0);
 }
 
 #[test]
@@ -25,7 +27,11 @@ fn an_expectation_that_does_not_hold_ends_with_100() {
 fn a_bound_below_the_faults_needed_ends_with_103_never_with_0_or_100() {
     let done = runkey(&["check", "crash-before-ack", "--faults", "0"]).ends(103);
     assert!(done.stdout.contains("inconclusive"), "{}", done.stdout);
-    assert!(done.stdout.contains("only 0 faults explored"), "{}", done.stdout);
+    assert!(
+        done.stdout.contains("only 0 faults explored"),
+        "{}",
+        done.stdout
+    );
 }
 
 #[test]
@@ -33,7 +39,10 @@ fn a_budget_that_ends_early_ends_with_103_and_names_what_was_not_checked() {
     let done = four()
         .runkey(&["check", "replicas.toml", "claimed.toml", "--for", "0s"])
         .ends(103);
-    assert_eq!(done.stderr, "note: the time budget ran out: 2 not checked\n");
+    assert_eq!(
+        done.stderr,
+        "note: the time budget ran out: 2 not checked\n"
+    );
     assert_eq!(done.stdout, "");
 }
 
@@ -76,7 +85,12 @@ fn a_filter_that_matches_nothing_ends_with_4() {
 #[test]
 fn of_several_scenarios_the_gravest_code_wins_and_all_are_told() {
     let done = four()
-        .runkey(&["check", "never-reached.toml", "overstated.toml", "replicas.toml"])
+        .runkey(&[
+            "check",
+            "never-reached.toml",
+            "overstated.toml",
+            "replicas.toml",
+        ])
         .ends(102);
     assert!(done.stdout.contains("overstated "), "{}", done.stdout);
     assert!(done.stdout.contains("replicas "), "{}", done.stdout);
@@ -88,5 +102,10 @@ fn of_several_scenarios_the_gravest_code_wins_and_all_are_told() {
 #[test]
 fn run_and_replay_end_with_0_whatever_the_verdict() {
     let done = four().runkey(&["run", "replicas.toml"]).ends(0);
-    assert!(done.stdout.contains("DUPLICATE at layer scheduling, no fault"), "{}", done.stdout);
+    assert!(
+        done.stdout
+            .contains("DUPLICATE at layer scheduling, no fault"),
+        "{}",
+        done.stdout
+    );
 }

@@ -25,26 +25,37 @@ fn part(schema: &Value, name: &str) -> Value {
 
 fn lines(done: &Done) -> Vec<Value> {
     let lines = done.stdout.lines();
-    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+    lines
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 #[test]
 fn a_list_is_as_its_schema_says() {
     let schema = schema("list");
-    insist(&schema, &runkey(&["list", "--format", "json"]).ends(0).json());
+    insist(
+        &schema,
+        &runkey(&["list", "--format", "json"]).ends(0).json(),
+    );
     let done = runkey(&["list", "--format", "jsonl"]).ends(0);
     assert!(!lines(&done).is_empty());
-    lines(&done).iter().for_each(|line| insist(&part(&schema, "result"), line));
+    lines(&done)
+        .iter()
+        .for_each(|line| insist(&part(&schema, "result"), line));
 }
 
 #[test]
 fn executions_are_as_their_schema_says() {
     let schema = schema("execution");
-    let run = runkey(&["run", "crash-before-ack", "--format", "json"]).ends(0).json();
+    let run = runkey(&["run", "crash-before-ack", "--format", "json"])
+        .ends(0)
+        .json();
     insist(&schema, &run);
     assert_eq!(run["schema"], "runkey.run/1");
     let token = run["results"][0]["token"].as_str().unwrap();
-    let replay = runkey(&["replay", token, "--format", "json"]).ends(0).json();
+    let replay = runkey(&["replay", token, "--format", "json"])
+        .ends(0)
+        .json();
     insist(&schema, &replay);
     assert_eq!(replay["schema"], "runkey.replay/1");
     let events = runkey(&["replay", token, "--format", "jsonl"]).ends(0);
@@ -58,7 +69,14 @@ fn checks_are_as_their_schema_says() {
         .with("replicas.toml", REPLICAS)
         .with("claimed.toml", CLAIMED)
         .with("overstated.toml", OVERSTATED);
-    let args = ["check", "replicas.toml", "claimed.toml", "overstated.toml", "--seeds", "1"];
+    let args = [
+        "check",
+        "replicas.toml",
+        "claimed.toml",
+        "overstated.toml",
+        "--seeds",
+        "1",
+    ];
     let of_format = |format: &str| folder.runkey(&[&args[..], &["--format", format]].concat());
     let document = of_format("json").ends(100).json();
     insist(&schema, &document);
@@ -69,9 +87,18 @@ fn checks_are_as_their_schema_says() {
     assert!(results[0]["timing"]["elapsed_s"].is_number());
     let jsonl = of_format("jsonl").ends(100);
     assert_eq!(lines(&jsonl).len(), 3);
-    lines(&jsonl).iter().for_each(|line| insist(&part(&schema, "result"), line));
+    lines(&jsonl)
+        .iter()
+        .for_each(|line| insist(&part(&schema, "result"), line));
 
-    let inconclusive = runkey(&["check", "crash-before-ack", "--faults", "0", "--format", "json"]);
+    let inconclusive = runkey(&[
+        "check",
+        "crash-before-ack",
+        "--faults",
+        "0",
+        "--format",
+        "json",
+    ]);
     let inconclusive = inconclusive.ends(103).json();
     insist(&schema, &inconclusive);
     assert_eq!(inconclusive["results"][0]["met"], Value::Null);
@@ -80,7 +107,14 @@ fn checks_are_as_their_schema_says() {
 #[test]
 fn a_schema_refuses_what_is_not_in_it() {
     let schema = schema("check");
-    let document = runkey(&["check", "crash-before-ack", "--seeds", "1", "--format", "json"]);
+    let document = runkey(&[
+        "check",
+        "crash-before-ack",
+        "--seeds",
+        "1",
+        "--format",
+        "json",
+    ]);
     let mut document = document.ends(0).json();
     document["results"][0]["verdict"] = json!("twice");
     assert!(!jsonschema::is_valid(&schema, &document));
@@ -92,12 +126,30 @@ fn a_schema_refuses_what_is_not_in_it() {
 
 #[test]
 fn without_timing_the_output_does_not_depend_on_the_number_of_threads() {
-    let folder = folder().with("replicas.toml", REPLICAS).with("overstated.toml", OVERSTATED);
+    let folder = folder()
+        .with("replicas.toml", REPLICAS)
+        .with("overstated.toml", OVERSTATED);
     for format in ["human", "json", "jsonl"] {
         let with = |jobs: &str| {
-            let args = ["check", "replicas.toml", "overstated.toml", "crash-before-ack"];
-            let more = ["--seeds", "1..3", "--no-timing", "--format", format, "--jobs", jobs];
-            folder.runkey(&[&args[..], &more[..]].concat()).ends(100).stdout
+            let args = [
+                "check",
+                "replicas.toml",
+                "overstated.toml",
+                "crash-before-ack",
+            ];
+            let more = [
+                "--seeds",
+                "1..3",
+                "--no-timing",
+                "--format",
+                format,
+                "--jobs",
+                jobs,
+            ];
+            folder
+                .runkey(&[&args[..], &more[..]].concat())
+                .ends(100)
+                .stdout
         };
         assert_eq!(with("1"), with("4"), "{format}");
     }
@@ -106,13 +158,23 @@ fn without_timing_the_output_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn times_stand_only_under_timing() {
     let check = |more: &[&str]| {
-        let args = ["check", "crash-before-ack", "--seeds", "1", "--format", "json"];
+        let args = [
+            "check",
+            "crash-before-ack",
+            "--seeds",
+            "1",
+            "--format",
+            "json",
+        ];
         runkey(&[&args[..], more].concat()).ends(0).json()
     };
     let mut timed = check(&[]);
     let untimed = check(&["--no-timing"]);
     assert_eq!(untimed["results"][0].get("timing"), None);
-    timed["results"][0].as_object_mut().unwrap().remove("timing");
+    timed["results"][0]
+        .as_object_mut()
+        .unwrap()
+        .remove("timing");
     assert_eq!(timed, untimed);
 }
 
@@ -135,10 +197,19 @@ fn nothing_is_coloured_unless_it_is_asked_for() {
 #[test]
 fn results_can_go_to_a_file() {
     let folder = folder();
-    let done = folder.runkey(&["list", "--format", "json", "--output", "list.json"]).ends(0);
+    let done = folder
+        .runkey(&["list", "--format", "json", "--output", "list.json"])
+        .ends(0);
     assert_eq!(done.stdout, "");
     let written = fs::read_to_string(folder.path().join("list.json")).unwrap();
     assert_eq!(written, folder.runkey(&["list", "--format", "json"]).stdout);
-    let done = folder.runkey(&["list", "--output", "no/such/folder/list"]).ends(2);
-    assert!(done.stderr.starts_with("error: --output no/such/folder/list: "), "{}", done.stderr);
+    let done = folder
+        .runkey(&["list", "--output", "no/such/folder/list"])
+        .ends(2);
+    assert!(
+        done.stderr
+            .starts_with("error: --output no/such/folder/list: "),
+        "{}",
+        done.stderr
+    );
 }

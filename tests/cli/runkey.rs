@@ -59,7 +59,11 @@ impl Folder {
 impl Done {
     /// Insists on an exit code, and shows what was said otherwise.
     pub fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "stdout:\n{}\nstderr:\n{}", self.stdout, self.stderr);
+        assert_eq!(
+            self.code, code,
+            "stdout:\n{}\nstderr:\n{}",
+            self.stdout, self.stderr
+        );
         self
     }
 

@@ -15,7 +15,12 @@ fn started(args: &[&str]) -> Child {
 
 fn said(child: &mut Child) -> String {
     let mut text = String::new();
-    child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut text)
+        .unwrap();
     text
 }
 
@@ -27,7 +32,14 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
         &["run", "crash-before-ack", "--format", "jsonl"],
         &["completions", "bash"],
         &["check", "crash-before-ack", "--seeds", "1"],
-        &["check", "crash-before-ack", "--seeds", "1", "--format", "json"],
+        &[
+            "check",
+            "crash-before-ack",
+            "--seeds",
+            "1",
+            "--format",
+            "json",
+        ],
     ] {
         let mut child = started(args);
         drop(child.stdout.take());
@@ -42,11 +54,27 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 #[test]
 fn ctrl_c_ends_a_check_with_what_was_found_so_far() {
     // The first result shows that the command is at work; the second would take hours.
-    let endless = ["recommended-stack", "--faults", "9", "--format", "jsonl", "--seeds", "1"];
+    let endless = [
+        "recommended-stack",
+        "--faults",
+        "9",
+        "--format",
+        "jsonl",
+        "--seeds",
+        "1",
+    ];
     let mut child = started(&[&["check", "crash-before-ack"], &endless[..]].concat());
     let mut results = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(results.next().unwrap().unwrap().contains("\"scenario\":\"crash-before-ack\""));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(
+        results
+            .next()
+            .unwrap()
+            .unwrap()
+            .contains("\"scenario\":\"crash-before-ack\"")
+    );
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
     assert!(killed.unwrap().success());
 
     let last = results.next().map(Result::unwrap);

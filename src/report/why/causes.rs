@@ -30,7 +30,11 @@ pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String
         FaultKind::OperatorReplay => "a person replayed the message".to_owned(),
         FaultKind::ClockStep => format!(
             "{who}'s clock jumped {} by {}",
-            if fault.magnitude_ms < 0 { "back" } else { "ahead" },
+            if fault.magnitude_ms < 0 {
+                "back"
+            } else {
+                "ahead"
+            },
             Spoken::about(fault.magnitude_ms.saturating_abs())
         ),
     }
@@ -111,7 +115,10 @@ mod tests {
 
     #[test]
     fn every_step_has_words_of_its_own() {
-        for step in scheduler::steps::ALL.iter().filter(|step| step.name != "instance") {
+        for step in scheduler::steps::ALL
+            .iter()
+            .filter(|step| step.name != "instance")
+        {
             assert_ne!(words(step).deed, "went on", "{step}");
         }
     }

@@ -68,7 +68,10 @@ fn scheduling(story: &Story<'_>, two: &Two<'_>) -> String {
             story.cause_of(who, &cause),
             times[1]
         ),
-        None => format!("{who} fired {slot} twice, at {} and at {}.", times[0], times[1]),
+        None => format!(
+            "{who} fired {slot} twice, at {} and at {}.",
+            times[0], times[1]
+        ),
     }
 }
 
@@ -79,7 +82,10 @@ fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
         story.published(two.first.ids.message),
         story.published(two.second.ids.message),
     ) else {
-        return format!("one run travelled in two messages, {one} and {other}{}.", let_in(story));
+        return format!(
+            "one run travelled in two messages, {one} and {other}{}.",
+            let_in(story)
+        );
     };
     let (earlier, later) = if later.at < earlier.at {
         (later, earlier)
@@ -108,14 +114,17 @@ fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
             "{}'s publish reached the broker twice and was taken as {one} and {other}",
             story.who(strike)
         ),
-        Some((fault, strike)) if strike.step.name == "broker.publish"
-            && fault.kind == FaultKind::LoseReply => format!(
-            "the broker had taken {}'s publish as {one}, but its confirm never came back; after {} \
+        Some((fault, strike))
+            if strike.step.name == "broker.publish" && fault.kind == FaultKind::LoseReply =>
+        {
+            format!(
+                "the broker had taken {}'s publish as {one}, but its confirm never came back; after {} \
              {} published again as {other}",
-            story.who(earlier),
-            story.between(earlier, later),
-            story.who(later)
-        ),
+                story.who(earlier),
+                story.between(earlier, later),
+                story.who(later)
+            )
+        }
         Some((fault, strike)) => format!(
             "{} had published {one}; {}, and after {} {} published again as {other}",
             story.who(earlier),
@@ -281,7 +290,8 @@ fn no_way_to_know(story: &Story<'_>, delivered: &Event) -> String {
     match story.guard() {
         None => ", which had no way to know".to_owned(),
         Some(_) if taken_over => {
-            ", which took the run over once its lease had ended".to_owned() + &downstream_did_not_know(story)
+            ", which took the run over once its lease had ended".to_owned()
+                + &downstream_did_not_know(story)
         }
         Some(guard) => format!(", and the guard ({guard}) let it in"),
     }
@@ -309,7 +319,10 @@ pub(super) fn overlap(story: &Story<'_>) -> String {
             story.who(other),
             at(other.at)
         ),
-        _ => format!("{} was at work together with another slot of its timer.", story.slot()),
+        _ => format!(
+            "{} was at work together with another slot of its timer.",
+            story.slot()
+        ),
     }
 }
 
@@ -325,6 +338,9 @@ pub(super) fn stale_effect(story: &Story<'_>) -> String {
             story.who(late),
             at(late.at)
         ),
-        _ => format!("the downstream accepted a call of {} from a superseded attempt.", story.slot()),
+        _ => format!(
+            "the downstream accepted a call of {} from a superseded attempt.",
+            story.slot()
+        ),
     }
 }

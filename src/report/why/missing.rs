@@ -36,10 +36,9 @@ fn never_dispatched(story: &Story<'_>) -> String {
             story.who(event),
             but(story, event, cause)
         ),
-        (None, None, Some(_)) if is_claimed_unheard(story) => format!(
-            "{}to everybody else {slot} is taken.",
-            because(cause)
-        ),
+        (None, None, Some(_)) if is_claimed_unheard(story) => {
+            format!("{}to everybody else {slot} is taken.", because(cause))
+        }
         (None, None, Some(event)) => format!(
             "{} fired {slot} at {}{}, and nothing of it was left.",
             story.who(event),
@@ -132,7 +131,10 @@ fn never_done(story: &Story<'_>) -> String {
                 story.who(event),
                 but(story, event, story.last_cause())
             ),
-            None => format!("{}nobody did the work of {slot}.", because(story.last_cause())),
+            None => format!(
+                "{}nobody did the work of {slot}.",
+                because(story.last_cause())
+            ),
         },
     }
 }
@@ -167,7 +169,10 @@ pub(super) fn stuck(story: &Story<'_>) -> String {
     } else {
         "nothing moves it on".to_owned()
     };
-    format!("{}{slot} is not done: {where_it_is}.", because(story.last_cause()))
+    format!(
+        "{}{slot} is not done: {where_it_is}.",
+        because(story.last_cause())
+    )
 }
 
 pub(super) fn gave_up(story: &Story<'_>) -> String {

@@ -53,7 +53,8 @@ fn capitalised_unless_name(execution: &Execution<'_>, sentence: String) -> Strin
     let cast = &execution.history.cast;
     let named = cast.instances.iter().map(|name| name.as_ref());
     let named = named.chain(cast.timers.iter().map(|timer| timer.as_str()));
-    let messages = sentence.starts_with('m') && sentence[1..].starts_with(|c: char| c.is_ascii_digit());
+    let messages =
+        sentence.starts_with('m') && sentence[1..].starts_with(|c: char| c.is_ascii_digit());
     if messages || named.into_iter().any(|name| sentence.starts_with(name)) {
         return sentence;
     }

@@ -2,225 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
-use super::why;
-use crate::report::Execution;
-use evidence::{
-    AttemptEnd, Event, FaultNote, Held, History, Holder, Ids, InstanceId, MessageId, Planned,
-    RecordAtRest, RecordState, RunKey, Slot, SlotTag, Step, TimerId, Timestamp, TraceId, What,
-    judge,
-};
-use scenarios::Scenario;
-use scenarios::spec::{Fault, FaultKind, Phase, Plan, RunRef, Site};
+use crate::report::tale::*;
+use evidence::{AttemptEnd, Holder, Ids, RecordState, What};
+use scenarios::spec::{FaultKind, Phase};
 use scheduler::steps::*;
 use std::fmt::Write;
-use std::sync::Arc;
-
-/// 2026-01-01T02:00:00Z, when the first slot is due; one day to the next.
-const TWO: Timestamp = Timestamp(1_767_232_800_000);
-const DAY: i64 = 86_400_000;
-
-/// A history in the making. What names an identifier sets it for the events that follow.
-#[derive(Clone)]
-struct Tale {
-    scenario: Scenario,
-    history: History,
-    plan: Plan,
-    ids: Ids,
-    slot: Slot,
-    who: u8,
-    at: Timestamp,
-}
-
-/// Two slots of one timer, two schedulers, two executors, and what the TOML says.
-fn tale(toml: &str) -> Tale {
-    let scenario = Scenario::parse(toml, "tale.toml").unwrap();
-    let timer = TimerId::new("report");
-    let planned = (1..=2).map(|ordinal| {
-        let scheduled = TWO.plus_ms(i64::from(ordinal - 1) * DAY);
-        Planned {
-            slot: Slot { timer: 0, ordinal },
-            scheduled,
-            run: RunKey::new(&timer, scheduled).unwrap(),
-        }
-    });
-    let history = History {
-        cast: Arc::new(scenario.cast()),
-        planned: planned.collect(),
-        ..History::default()
-    };
-    Tale {
-        scenario,
-        history,
-        plan: Plan::empty(),
-        ids: Ids::default(),
-        slot: Slot { timer: 0, ordinal: 1 },
-        who: 0,
-        at: TWO,
-    }
-}
-
-impl Tale {
-    /// What follows is about this slot and trace.
-    fn of(mut self, ordinal: u32, trace: u64) -> Self {
-        let planned = self.history.planned[ordinal as usize - 1].clone();
-        self.slot = planned.slot;
-        self.at = self.at.max(planned.scheduled);
-        self.ids = Ids {
-            slot: SlotTag::seal(planned.slot),
-            run: Some(planned.run),
-            trace: Some(TraceId(trace)),
-            ..Ids::default()
-        };
-        self
-    }
-
-    fn by(mut self, name: &str) -> Self {
-        let names = &self.history.cast.instances;
-        self.who = names.iter().position(|known| &**known == name).unwrap() as u8;
-        self
-    }
-
-    fn after(mut self, ms: i64) -> Self {
-        self.at = self.at.plus_ms(ms);
-        self
-    }
-
-    fn says(mut self, step: &'static Step, what: What) -> Self {
-        self.history.events.push(Event {
-            at: self.at,
-            instance: InstanceId(self.who),
-            incarnation: 1,
-            step,
-            what,
-            ids: self.ids.clone(),
-        });
-        self
-    }
-
-    fn fired(self, ordinal: u32, trace: u64) -> Self {
-        self.of(ordinal, trace).says(&TIMER_FIRE, What::Fired)
-    }
-
-    fn published(mut self, message: u32) -> Self {
-        self.ids.message = Some(MessageId(message));
-        self.says(&BROKER_PUBLISH, What::Published)
-    }
-
-    fn delivered(mut self, message: u32, delivery: u32) -> Self {
-        self.ids.message = Some(MessageId(message));
-        self.ids.delivery = delivery;
-        self.says(&BROKER_DELIVER, What::Delivered)
-    }
-
-    fn attempt(mut self, attempt: u32) -> Self {
-        self.ids.attempt = attempt;
-        self.says(&WORK, What::AttemptStarted)
-    }
-
-    fn effect(self) -> Self {
-        let effects = self.history.events.iter();
-        let number = effects.filter(|event| matches!(event.what, What::Effect { .. })).count();
-        self.says(&DOWNSTREAM_PERFORM, What::Effect { number: number as u32 + 1 })
-    }
-
-    fn ended(self, end: AttemptEnd) -> Self {
-        self.says(&WORK, What::AttemptEnded(end))
-    }
-
-    fn acked(self) -> Self {
-        self.says(&BROKER_ACK, What::Acked)
-    }
-
-    fn fault(mut self, kind: FaultKind, step: &'static Step, phase: Phase, ms: i64) -> Self {
-        let site = Site {
-            instance: InstanceId(self.who),
-            step: step.number,
-            run: RunRef::Slot(self.slot),
-            n: 1,
-            phase,
-        };
-        self.plan.faults.push(Fault { site, kind, magnitude_ms: ms });
-        self.says(
-            step,
-            What::Fault(FaultNote {
-                kind: kind as u8,
-                name: kind.name(),
-                detail: "".into(),
-                magnitude_ms: ms,
-            }),
-        )
-    }
-
-    fn crash(self, step: &'static Step, phase: Phase) -> Self {
-        self.fault(FaultKind::Crash, step, phase, 0)
-    }
-
-    /// From the timer to a hand-over to executor-1.
-    fn handed_over(self) -> Self {
-        self.by("scheduler-1")
-            .after(12)
-            .fired(1, 1)
-            .says(&DISPATCH_CLAIM, What::Claimed)
-            .after(7)
-            .published(1)
-            .after(12)
-            .by("executor-1")
-            .delivered(1, 1)
-    }
-
-    /// The same, with an attempt that has its effect.
-    fn worked(self) -> Self {
-        self.handed_over().attempt(1).after(209).effect()
-    }
-
-    /// The first slot as it should be.
-    fn done(self) -> Self {
-        self.worked().ended(AttemptEnd::Succeeded).after(5).acked()
-    }
-
-    fn held(mut self, by: Holder) -> Self {
-        let slot = self.slot;
-        self.history.rest.held.push(Held { slot, by });
-        self
-    }
-
-    fn record(mut self, state: RecordState) -> Self {
-        let slot = self.slot;
-        self.history.rest.records.push(RecordAtRest { slot, state, listed: false });
-        self
-    }
-
-    /// Verdict, layer and sentence; the second slot is left out of the plan if nothing is said of
-    /// it.
-    fn told(mut self) -> String {
-        let spoken_of = self
-            .history
-            .events
-            .iter()
-            .filter_map(|event| event.ids.slot.truth())
-            .map(|slot| slot.ordinal)
-            .max()
-            .unwrap_or(1)
-            .max(self.slot.ordinal);
-        self.history.planned = self.history.planned.iter().take(spoken_of as usize).cloned().collect();
-        let judgement = judge(&self.history, &self.scenario.judge);
-        let layer = match &judgement.layer {
-            Some(layer) => format!(" at {layer}"),
-            None => String::new(),
-        };
-        let sentence = why(&Execution {
-            scenario: &self.scenario,
-            seed: 1,
-            plan: &self.plan,
-            token: None,
-            path: None,
-            history: &self.history,
-            judgement: &judgement,
-            trace_hash: self.history.hash(),
-        });
-        format!("{}{layer}: {sentence}", judgement.verdict)
-    }
-}
 
 fn collected(tales: impl IntoIterator<Item = (&'static str, Tale)>) -> String {
     let mut text = String::new();
@@ -235,74 +21,260 @@ const LOCK: &str = "[guard]\nkind = 'redis_lock'\n[work]\ntakes = '45s'";
 
 #[test]
 fn duplicates_tell_at_which_layer_one_became_two() {
-    let again = |tale: Tale| tale.by("executor-2").delivered(1, 2).attempt(1).after(205).effect().acked();
+    let again = |tale: Tale| {
+        tale.by("executor-2")
+            .delivered(1, 2)
+            .attempt(1)
+            .after(205)
+            .effect()
+            .acked()
+    };
     let told = collected([
         ("two schedulers, no claim", {
             let tale = tale("[dispatch]\nclaim = { kind = 'none' }")
-                .by("scheduler-1").after(12).fired(1, 1).published(1)
-                .by("scheduler-2").after(7).fired(1, 2).published(2);
-            tale.by("executor-1").of(1, 1).delivered(1, 1).effect().acked()
-                .by("executor-2").of(1, 2).delivered(2, 1).effect().acked()
+                .by("scheduler-1")
+                .after(12)
+                .fired(1, 1)
+                .published(1)
+                .by("scheduler-2")
+                .after(7)
+                .fired(1, 2)
+                .published(2);
+            tale.by("executor-1")
+                .of(1, 1)
+                .delivered(1, 1)
+                .effect()
+                .acked()
+                .by("executor-2")
+                .of(1, 2)
+                .delivered(2, 1)
+                .effect()
+                .acked()
         }),
-        ("a scheduler that dies between publish and record",
+        (
+            "a scheduler that dies between publish and record",
             tale("[dispatch]\nclaim = { kind = 'none' }")
-                .done().by("scheduler-1").crash(&DISPATCH_ADVANCE, Phase::Before)
-                .after(5_000).fired(1, 2).published(2)
-                .by("executor-2").delivered(2, 1).effect().acked()),
-        ("the publish confirm is lost",
-            tale("").by("scheduler-1").after(12).fired(1, 1).after(7).published(1)
+                .done()
+                .by("scheduler-1")
+                .crash(&DISPATCH_ADVANCE, Phase::Before)
+                .after(5_000)
+                .fired(1, 2)
+                .published(2)
+                .by("executor-2")
+                .delivered(2, 1)
+                .effect()
+                .acked(),
+        ),
+        (
+            "the publish confirm is lost",
+            tale("")
+                .by("scheduler-1")
+                .after(12)
+                .fired(1, 1)
+                .after(7)
+                .published(1)
                 .fault(FaultKind::LoseReply, &BROKER_PUBLISH, Phase::Done, 0)
-                .by("executor-1").delivered(1, 1).effect().acked()
-                .by("scheduler-1").after(3_000).published(2)
-                .by("executor-2").delivered(2, 1).effect().acked()),
-        ("the publish arrives twice",
-            tale("").by("scheduler-1").after(12).fired(1, 1)
-                .fault(FaultKind::DuplicateRequest, &BROKER_PUBLISH, Phase::Request, 0)
-                .after(7).published(1).published(2)
-                .by("executor-1").delivered(1, 1).effect().acked()
-                .by("executor-2").delivered(2, 1).effect().acked()),
-        ("the relay dies before it marks the row",
-            tale("").by("scheduler-1").after(12).fired(1, 1).after(7).published(1)
+                .by("executor-1")
+                .delivered(1, 1)
+                .effect()
+                .acked()
+                .by("scheduler-1")
+                .after(3_000)
+                .published(2)
+                .by("executor-2")
+                .delivered(2, 1)
+                .effect()
+                .acked(),
+        ),
+        (
+            "the publish arrives twice",
+            tale("")
+                .by("scheduler-1")
+                .after(12)
+                .fired(1, 1)
+                .fault(
+                    FaultKind::DuplicateRequest,
+                    &BROKER_PUBLISH,
+                    Phase::Request,
+                    0,
+                )
+                .after(7)
+                .published(1)
+                .published(2)
+                .by("executor-1")
+                .delivered(1, 1)
+                .effect()
+                .acked()
+                .by("executor-2")
+                .delivered(2, 1)
+                .effect()
+                .acked(),
+        ),
+        (
+            "the relay dies before it marks the row",
+            tale("")
+                .by("scheduler-1")
+                .after(12)
+                .fired(1, 1)
+                .after(7)
+                .published(1)
                 .crash(&OUTBOX_MARK, Phase::Before)
-                .by("executor-1").delivered(1, 1).effect().acked()
-                .by("scheduler-2").after(1_000).published(2)
-                .by("executor-2").delivered(2, 1).effect().acked()),
-        ("an operator replays a message",
-            tale("").done().fault(FaultKind::OperatorReplay, &BROKER_ACK, Phase::Before, 0).published(2)
-                .by("executor-2").delivered(2, 1).effect().acked()),
-        ("recovery takes a paused executor for dead",
-            tale(TRANSACTIONS).handed_over().attempt(1)
+                .by("executor-1")
+                .delivered(1, 1)
+                .effect()
+                .acked()
+                .by("scheduler-2")
+                .after(1_000)
+                .published(2)
+                .by("executor-2")
+                .delivered(2, 1)
+                .effect()
+                .acked(),
+        ),
+        (
+            "an operator replays a message",
+            tale("")
+                .done()
+                .fault(FaultKind::OperatorReplay, &BROKER_ACK, Phase::Before, 0)
+                .published(2)
+                .by("executor-2")
+                .delivered(2, 1)
+                .effect()
+                .acked(),
+        ),
+        (
+            "recovery takes a paused executor for dead",
+            tale(TRANSACTIONS)
+                .handed_over()
+                .attempt(1)
                 .fault(FaultKind::Pause, &DOWNSTREAM_PERFORM, Phase::Before, 60_201)
-                .by("executor-2").after(50_000).published(2).says(&RECOVERY_REQUEUE, What::Requeued)
-                .delivered(2, 1).says(&GUARD_ENTER, What::TakenOver).attempt(2).effect().acked()
-                .by("executor-1").delivered(1, 1).after(10_000).effect().record(RecordState::Succeeded)),
-        ("crash before the ack", again(tale("").worked().crash(&BROKER_ACK, Phase::Before).after(29_791))),
-        ("the ack is lost", again(tale("").worked()
-            .fault(FaultKind::LoseRequest, &BROKER_ACK, Phase::Request, 0).after(29_791))),
-        ("a long pause", again(tale("").handed_over().attempt(1)
-            .fault(FaultKind::Pause, &DOWNSTREAM_PERFORM, Phase::Before, 45_201).after(30_000))
-            .by("executor-1").delivered(1, 1).after(15_000).effect()),
-        ("work longer than the deadline, no fault", again(tale(LOCK).handed_over().attempt(1).after(30_000))
-            .by("executor-1").delivered(1, 1).after(15_000).effect()),
-        ("the broker restarts", again(tale("").worked()
-            .fault(FaultKind::BrokerRestart, &BROKER_ACK, Phase::Before, 0).after(2_000))),
-        ("a crash after the effect, taken over once the lease has ended",
-            tale(TRANSACTIONS).worked().crash(&GUARD_FINISH, Phase::Before).after(29_791)
-                .by("executor-2").delivered(1, 2).after(15_000).says(&GUARD_ENTER, What::TakenOver)
-                .attempt(2).effect().acked().record(RecordState::Succeeded)),
-        ("a timeout is taken for a failure",
-            tale("").worked().fault(FaultKind::LoseReply, &DOWNSTREAM_PERFORM, Phase::Done, 0)
-                .after(2_800).says(&DOWNSTREAM_PERFORM, What::TimedOut)
-                .ended(AttemptEnd::Unknown).after(1_000).attempt(2).effect().acked()),
-        ("a handler panics after its effect",
-            tale("").worked().says(&WORK, What::HandlerPanic).attempt(2).effect().acked()),
-        ("the request arrives twice",
-            tale("").handed_over().attempt(1)
-                .fault(FaultKind::DuplicateRequest, &DOWNSTREAM_PERFORM, Phase::Request, 0)
-                .effect().effect().acked()),
+                .by("executor-2")
+                .after(50_000)
+                .published(2)
+                .says(&RECOVERY_REQUEUE, What::Requeued)
+                .delivered(2, 1)
+                .says(&GUARD_ENTER, What::TakenOver)
+                .attempt(2)
+                .effect()
+                .acked()
+                .by("executor-1")
+                .delivered(1, 1)
+                .after(10_000)
+                .effect()
+                .record(RecordState::Succeeded),
+        ),
+        (
+            "crash before the ack",
+            again(
+                tale("")
+                    .worked()
+                    .crash(&BROKER_ACK, Phase::Before)
+                    .after(29_791),
+            ),
+        ),
+        (
+            "the ack is lost",
+            again(
+                tale("")
+                    .worked()
+                    .fault(FaultKind::LoseRequest, &BROKER_ACK, Phase::Request, 0)
+                    .after(29_791),
+            ),
+        ),
+        (
+            "a long pause",
+            again(
+                tale("")
+                    .handed_over()
+                    .attempt(1)
+                    .fault(FaultKind::Pause, &DOWNSTREAM_PERFORM, Phase::Before, 45_201)
+                    .after(30_000),
+            )
+            .by("executor-1")
+            .delivered(1, 1)
+            .after(15_000)
+            .effect(),
+        ),
+        (
+            "work longer than the deadline, no fault",
+            again(tale(LOCK).handed_over().attempt(1).after(30_000))
+                .by("executor-1")
+                .delivered(1, 1)
+                .after(15_000)
+                .effect(),
+        ),
+        (
+            "the broker restarts",
+            again(
+                tale("")
+                    .worked()
+                    .fault(FaultKind::BrokerRestart, &BROKER_ACK, Phase::Before, 0)
+                    .after(2_000),
+            ),
+        ),
+        (
+            "a crash after the effect, taken over once the lease has ended",
+            tale(TRANSACTIONS)
+                .worked()
+                .crash(&GUARD_FINISH, Phase::Before)
+                .after(29_791)
+                .by("executor-2")
+                .delivered(1, 2)
+                .after(15_000)
+                .says(&GUARD_ENTER, What::TakenOver)
+                .attempt(2)
+                .effect()
+                .acked()
+                .record(RecordState::Succeeded),
+        ),
+        (
+            "a timeout is taken for a failure",
+            tale("")
+                .worked()
+                .fault(FaultKind::LoseReply, &DOWNSTREAM_PERFORM, Phase::Done, 0)
+                .after(2_800)
+                .says(&DOWNSTREAM_PERFORM, What::TimedOut)
+                .ended(AttemptEnd::Unknown)
+                .after(1_000)
+                .attempt(2)
+                .effect()
+                .acked(),
+        ),
+        (
+            "a handler panics after its effect",
+            tale("")
+                .worked()
+                .says(&WORK, What::HandlerPanic)
+                .attempt(2)
+                .effect()
+                .acked(),
+        ),
+        (
+            "the request arrives twice",
+            tale("")
+                .handed_over()
+                .attempt(1)
+                .fault(
+                    FaultKind::DuplicateRequest,
+                    &DOWNSTREAM_PERFORM,
+                    Phase::Request,
+                    0,
+                )
+                .effect()
+                .effect()
+                .acked(),
+        ),
         ("without a trace", {
-            let mut tale = again(tale("").worked().crash(&BROKER_ACK, Phase::Before).after(29_791));
-            tale.history.events.iter_mut().for_each(|event| event.ids.trace = None);
+            let mut tale = again(
+                tale("")
+                    .worked()
+                    .crash(&BROKER_ACK, Phase::Before)
+                    .after(29_791),
+            );
+            tale.history
+                .events
+                .iter_mut()
+                .for_each(|event| event.ids.trace = None);
             tale
         }),
     ]);
@@ -372,21 +344,44 @@ fn missing_effects_tell_where_the_run_was_let_go() {
 fn the_rest_tells_what_was_left_open() {
     let told = collected([
         ("all is well", tale("").done()),
-        ("all is well under a fault",
-            tale("").worked().crash(&BROKER_ACK, Phase::Reply).acked()),
-        ("recorded dead although it happened",
-            tale(TRANSACTIONS).worked().fault(FaultKind::LoseReply, &DOWNSTREAM_PERFORM, Phase::Done, 0)
-                .says(&GUARD_FINISH, What::Recorded(RecordState::Dead)).acked()
-                .record(RecordState::Dead)),
-        ("recorded as done although it never happened",
-            tale(TRANSACTIONS).handed_over().attempt(1)
-                .says(&GUARD_FINISH, What::Recorded(RecordState::Succeeded)).acked()
-                .record(RecordState::Succeeded)),
-        ("a record that stays open",
-            tale("[guard]\nkind = 'insert_first'").worked().crash(&GUARD_FINISH, Phase::Before)
-                .after(30_000).by("executor-2").delivered(1, 2)
-                .says(&GUARD_ENTER, What::SkippedTaken).acked().record(RecordState::Running)),
-        ("a message that stays unsettled", tale("").worked().held(Holder::UnackedMessage)),
+        (
+            "all is well under a fault",
+            tale("").worked().crash(&BROKER_ACK, Phase::Reply).acked(),
+        ),
+        (
+            "recorded dead although it happened",
+            tale(TRANSACTIONS)
+                .worked()
+                .fault(FaultKind::LoseReply, &DOWNSTREAM_PERFORM, Phase::Done, 0)
+                .says(&GUARD_FINISH, What::Recorded(RecordState::Dead))
+                .acked()
+                .record(RecordState::Dead),
+        ),
+        (
+            "recorded as done although it never happened",
+            tale(TRANSACTIONS)
+                .handed_over()
+                .attempt(1)
+                .says(&GUARD_FINISH, What::Recorded(RecordState::Succeeded))
+                .acked()
+                .record(RecordState::Succeeded),
+        ),
+        (
+            "a record that stays open",
+            tale("[guard]\nkind = 'insert_first'")
+                .worked()
+                .crash(&GUARD_FINISH, Phase::Before)
+                .after(30_000)
+                .by("executor-2")
+                .delivered(1, 2)
+                .says(&GUARD_ENTER, What::SkippedTaken)
+                .acked()
+                .record(RecordState::Running),
+        ),
+        (
+            "a message that stays unsettled",
+            tale("").worked().held(Holder::UnackedMessage),
+        ),
         ("round and round", {
             let mut tale = tale("").handed_over().held(Holder::ReadyMessage);
             tale.history.rest.ended = evidence::Ended::Livelock;
@@ -398,24 +393,36 @@ fn the_rest_tells_what_was_left_open() {
             tale.ids = Ids::default();
             tale.effect()
         }),
-        ("late", tale("[judge]\ntolerance = '10s'").worked().acked().clone_late()),
-        ("two at once",
-            tale("[judge]\noverlap = true\n[downstream]\nprotection = { kind = 'idempotency_key' }")
-                .worked().by("executor-2").delivered(1, 2).attempt(1)
-                .says(&DOWNSTREAM_PERFORM, What::Repeated).ended(AttemptEnd::Succeeded)
-                .by("executor-1").delivered(1, 1).ended(AttemptEnd::Succeeded).acked()),
-        ("skipped as declared",
-            tale("").by("scheduler-1").fired(1, 1).says(&TIMER_FIRE, What::SkippedByPolicy)),
+        (
+            "late",
+            tale("[judge]\ntolerance = '10s'")
+                .worked()
+                .acked()
+                .a_minute_later(),
+        ),
+        (
+            "two at once",
+            tale(
+                "[judge]\noverlap = true\n[downstream]\nprotection = { kind = 'idempotency_key' }",
+            )
+            .worked()
+            .by("executor-2")
+            .delivered(1, 2)
+            .attempt(1)
+            .says(&DOWNSTREAM_PERFORM, What::Repeated)
+            .ended(AttemptEnd::Succeeded)
+            .by("executor-1")
+            .delivered(1, 1)
+            .ended(AttemptEnd::Succeeded)
+            .acked(),
+        ),
+        (
+            "skipped as declared",
+            tale("")
+                .by("scheduler-1")
+                .fired(1, 1)
+                .says(&TIMER_FIRE, What::SkippedByPolicy),
+        ),
     ]);
     insta::assert_snapshot!(told);
-}
-
-impl Tale {
-    /// Everything happens a minute later than it should.
-    fn clone_late(mut self) -> Self {
-        for event in &mut self.history.events {
-            event.at = event.at.plus_ms(60_000);
-        }
-        self
-    }
 }

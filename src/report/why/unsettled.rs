@@ -1,9 +1,9 @@
 //! Verdicts of runs that did have their effect, and of slots without a failure.
 
-use super::story::{Story, at};
 use super::super::Spoken;
 use super::super::set_up::count;
 use super::missing::because;
+use super::story::{Story, at};
 use evidence::{Ended, Holder, What};
 
 pub(super) fn misrecorded(story: &Story<'_>) -> String {
@@ -58,7 +58,10 @@ pub(super) fn no_progress(story: &Story<'_>) -> String {
         "{cause}{} goes round without end: {} and {} until {}, and none is the last.",
         story.slot(),
         count(story.number(|what| *what == What::Delivered), "delivery"),
-        count(story.number(|what| *what == What::AttemptStarted), "attempt"),
+        count(
+            story.number(|what| *what == What::AttemptStarted),
+            "attempt"
+        ),
         at(story.execution.history.rest.at)
     )
 }
@@ -89,7 +92,9 @@ pub(super) fn late(story: &Story<'_>) -> String {
 
 fn punctual(story: &Story<'_>, side: &str) -> String {
     let planned = &story.execution.history.planned;
-    let planned = planned.iter().find(|planned| planned.slot == story.told.slot);
+    let planned = planned
+        .iter()
+        .find(|planned| planned.slot == story.told.slot);
     let cause = because(story.last_cause());
     match (story.effects().next(), planned) {
         (Some(effect), Some(planned)) => format!(
