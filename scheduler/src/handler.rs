@@ -1,5 +1,6 @@
 //! The handler: the user's code that does the work of a run, and the context it works in.
 
+use crate::catch_panic::CatchPanic;
 use crate::effects::{Effect, EffectError, Protection};
 use crate::guards::{Guard, Permit, Visit};
 use crate::ports::{At, Fut, Ports};
@@ -81,9 +82,13 @@ impl Ctx<'_> {
         self.ports.runtime.random(At::new(&steps::WORK, self.ids))
     }
 
-    /// Starts a task that lives until it ends or the instance dies.
+    /// Starts a task that lives until it ends, panics, or the instance dies.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        self.ports.runtime.spawn(Box::pin(task));
+        let task = CatchPanic(Box::pin(task));
+        self.ports.runtime.spawn(Box::pin(async {
+            // As on any runtime: its panic is its own.
+            let _ = task.await;
+        }));
     }
 
     /// Changes the outside world, once, under the protection that the scenario names.
