@@ -8,7 +8,7 @@ use scenarios::Scenario;
 use std::fmt;
 
 /// What a check found. Prints as what `runkey check` shows of it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Report {
     pub(super) scenario: Scenario,
     pub(super) own: OwnParts,
@@ -16,7 +16,7 @@ pub struct Report {
 }
 
 /// How it was found.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(super) enum Found {
     /// By exploring; with the plan to show, if there is one.
     Explored(Box<Checked>, Option<Story>),
@@ -122,6 +122,18 @@ impl Report {
             Found::Replayed(story) => Some(story),
             Found::PassedOver => None,
         }
+    }
+}
+
+/// In one line.
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Report")
+            .field("verdict", &self.verdict())
+            .field("by", &self.by())
+            .field("plans", &self.plans())
+            .field("token", &self.token())
+            .finish_non_exhaustive()
     }
 }
 

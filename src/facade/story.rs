@@ -11,7 +11,7 @@ use sim::{Outcome, Setup};
 use std::io;
 
 /// An execution, with the token that replays it.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Story {
     pub seed: u64,
     pub plan: Plan,
