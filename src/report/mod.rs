@@ -17,6 +17,7 @@ mod jsonl;
 mod listing;
 mod set_up;
 mod span;
+mod summary;
 #[cfg(test)]
 mod tale;
 mod timeline;

@@ -334,7 +334,7 @@ mod tests {
         );
         assert_eq!(told[5], "... 19");
         assert!(told[6].contains("delivery 22 "), "{}", told[6]);
-        assert!(told[14].starts_with("! "), "{}", told[14]);
+        assert!(told[15].starts_with("! "), "{}", told[15]);
         assert!(told[19].starts_with("* "), "{}", told[19]);
     }
 
