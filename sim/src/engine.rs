@@ -187,6 +187,7 @@ impl<'a> Pump<'a> {
             return Next::Sleeping;
         }
         if world.tasks.wake_foreign() {
+            self.entries += 1;
             return Next::Woken;
         }
         self.entries += 1;
@@ -264,10 +265,10 @@ impl<'a> Pump<'a> {
         for turn in 1..=YIELDS_MAX {
             self.polls += 1;
             let future = &mut taken.future;
-            // A panic of a task ends the task; handlers' panics never come this far.
-            match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(&mut cx))) {
-                Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(())) | Err(_) => return true,
+            // A panic ends the execution, and whoever asked for it is told: it is a guard's or our
+            // own. Handlers' panics end their attempts and never come this far.
+            if future.as_mut().poll(&mut cx).is_ready() {
+                return true;
             }
             // A yield is polled again at once: nothing else may come in between. The last one is
             // left to be taken as any other wake, after others had their turn.

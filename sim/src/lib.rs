@@ -28,6 +28,8 @@ mod pollers;
 #[cfg(madsim)]
 mod ports;
 #[cfg(madsim)]
+mod process;
+#[cfg(madsim)]
 mod rest;
 #[cfg(madsim)]
 mod run;

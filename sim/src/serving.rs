@@ -44,6 +44,12 @@ impl World {
     }
 
     fn serve_database(&mut self, key: CallKey, request: DatabaseRequest) {
+        if request
+            .session
+            .is_some_and(|session| self.database.sessions.is_closed(session))
+        {
+            return self.calls.release(key);
+        }
         let Some(call) = self.calls.get(key) else {
             return;
         };

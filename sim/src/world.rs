@@ -1,48 +1,23 @@
 //! The simulated world: instances, servers, what is going to happen, and what has happened.
 
-use crate::agenda::{Action, Agenda, Entry, Ms};
+use crate::agenda::{Action, Agenda, Ms};
 use crate::calls::Calls;
 use crate::clock::WallClock;
 use crate::injector::Injector;
 use crate::keyed::{self, Use};
 use crate::outcome::Reached;
 use crate::pollers::Poller;
+use crate::process::Process;
 use crate::servers::broker::Broker;
 use crate::servers::database::Database;
 use crate::servers::downstream::DownstreamModel;
 use crate::servers::lock::Locks;
 use crate::setup::Constants;
-use crate::tasks::{TaskKey, Tasks};
+use crate::tasks::Tasks;
 use evidence::{Event, FaultNote, Ids, InstanceId, RunKey, Slot, Step, Timestamp, What};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use scenarios::spec::{Fault, Phase, RunRef, Site};
-use scheduler::steps;
 use std::sync::Arc;
-
-/// The link between an instance and a server, one direction each.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Link {
-    /// Nothing passes from the instance to the server before this.
-    pub(crate) to_server: Ms,
-    /// Nothing passes from the server to the instance before this.
-    pub(crate) from_server: Ms,
-}
-
-/// One process, as the simulator sees it.
-pub(crate) struct Process {
-    pub(crate) incarnation: u16,
-    pub(crate) alive: bool,
-    pub(crate) stopping: bool,
-    pub(crate) paused_until: Option<Ms>,
-    /// What happened while it stood still, and its tasks that were ready.
-    stalled: Vec<Entry>,
-    stalled_tasks: Vec<TaskKey>,
-    pub(crate) clock: WallClock,
-    /// By [`scenarios::spec::Server`].
-    pub(crate) links: [Link; 4],
-    /// Tasks that want to know of a stop.
-    pub(crate) stop_waiters: Vec<TaskKey>,
-}
 
 /// A slot that an instance waits for.
 pub(crate) struct Armed {
@@ -107,17 +82,10 @@ impl World {
         let mut processes = Vec::with_capacity(constants.conditions.len());
         for (instance, conditions) in (0..).zip(&constants.conditions) {
             agenda.add(conditions.starts_at.ms(), instance, Action::Start(instance));
-            processes.push(Process {
-                incarnation: 0,
-                alive: false,
-                stopping: false,
-                paused_until: None,
-                stalled: Vec::new(),
-                stalled_tasks: Vec::new(),
-                clock: WallClock::new(constants.epoch, &conditions.clock),
-                links: [Link::default(); 4],
-                stop_waiters: Vec::new(),
-            });
+            processes.push(Process::new(WallClock::new(
+                constants.epoch,
+                &conditions.clock,
+            )));
         }
         World {
             constants,
@@ -300,128 +268,6 @@ impl World {
         self.record(instance, incarnation, step, what, ids.clone());
     }
 
-    /// The instance dies; gives when it is back.
-    pub(crate) fn crash(&mut self, instance: u8) -> Ms {
-        let back = self.now + self.constants.restart_after;
-        self.end_process(instance);
-        self.agenda.add(back, instance, Action::Start(instance));
-        back
-    }
-
-    /// Everything that lives in the instance is gone, and its connections with it.
-    fn end_process(&mut self, instance: u8) {
-        let process = &mut self.processes[usize::from(instance)];
-        process.alive = false;
-        process.stopping = false;
-        process.paused_until = None;
-        process.stalled.clear();
-        process.stalled_tasks.clear();
-        process.stop_waiters.clear();
-        self.tasks.kill(instance);
-        self.armed.retain(|armed| armed.instance != instance);
-        for poller in &mut self.pollers {
-            if poller.instance == instance {
-                poller.task = None;
-                poller.scheduled = None;
-            }
-        }
-        self.disconnected(instance);
-    }
-
-    /// The instance stands still.
-    pub(crate) fn pause(&mut self, instance: u8, until: Ms) {
-        let process = &mut self.processes[usize::from(instance)];
-        let until = process
-            .paused_until
-            .map_or(until, |already| already.max(until));
-        process.paused_until = Some(until);
-        self.agenda.add(until, instance, Action::Resume(instance));
-    }
-
-    /// The instance is asked to stop.
-    pub(crate) fn ask_to_stop(&mut self, instance: u8) {
-        let process = &mut self.processes[usize::from(instance)];
-        if process.stopping {
-            return;
-        }
-        process.stopping = true;
-        let incarnation = process.incarnation;
-        let waiters = std::mem::take(&mut process.stop_waiters);
-        for task in waiters {
-            self.tasks.wake(task);
-        }
-        for place in 0..self.pollers.len() {
-            if self.pollers[place].instance == instance {
-                self.wake_poller(place);
-            }
-        }
-        let grace = self.now + STOP_GRACE_MS;
-        self.agenda.add(
-            grace,
-            instance,
-            Action::StopGraceOver(instance, incarnation),
-        );
-    }
-
-    /// If the instance was asked to stop and nothing of it is left, it is stopped.
-    pub(crate) fn stop_if_idle(&mut self, instance: u8) {
-        let process = &self.processes[usize::from(instance)];
-        if process.alive && process.stopping && self.tasks.alive(instance) == 0 {
-            self.stop(instance);
-        }
-    }
-
-    /// The instance stops, and is back later.
-    pub(crate) fn stop(&mut self, instance: u8) {
-        let incarnation = self.processes[usize::from(instance)].incarnation;
-        self.record(
-            instance,
-            incarnation,
-            &steps::INSTANCE,
-            What::Stopped,
-            Ids::default(),
-        );
-        let back = self.crash(instance);
-        self.healed_at = self.healed_at.max(back);
-    }
-
-    /// Keeps what a paused instance cannot do now; true if it was kept.
-    pub(crate) fn stall(&mut self, entry: Entry) -> bool {
-        let process = &mut self.processes[usize::from(entry.instance)];
-        let stalls = process.paused_until.is_some() && entry.action.belongs_to_instance();
-        if stalls {
-            process.stalled.push(entry);
-        }
-        stalls
-    }
-
-    /// Keeps a ready task of a paused instance; true if it was kept.
-    pub(crate) fn stall_task(&mut self, task: TaskKey) -> bool {
-        let Some(instance) = self.tasks.instance(task) else {
-            return false;
-        };
-        let process = &mut self.processes[usize::from(instance)];
-        if process.paused_until.is_none() {
-            return false;
-        }
-        process.stalled_tasks.push(task);
-        self.tasks.unqueue(task);
-        true
-    }
-
-    /// A pause is over (unless a longer one goes on); gives what had to wait, in order.
-    pub(crate) fn resume(&mut self, instance: u8) -> Vec<Entry> {
-        let process = &mut self.processes[usize::from(instance)];
-        if process.paused_until.is_none_or(|until| until > self.now) {
-            return Vec::new();
-        }
-        process.paused_until = None;
-        for task in std::mem::take(&mut process.stalled_tasks) {
-            self.tasks.wake(task);
-        }
-        std::mem::take(&mut process.stalled)
-    }
-
     /// An attempt that was cut short by the end of its instance is over.
     pub(crate) fn forget_dead_attempts(&mut self) {
         let processes = &self.processes;
@@ -431,10 +277,6 @@ impl World {
         });
     }
 }
-
-/// How long an instance that was asked to stop may take for what it has begun (the default
-/// terminationGracePeriodSeconds of Kubernetes, 30 s).
-pub(crate) const STOP_GRACE_MS: Ms = 30_000;
 
 /// Packs (instance, step, run) into 48 bits.
 pub(crate) const fn key_of(instance: u8, step: &'static Step, run: RunRef) -> u64 {

@@ -147,6 +147,7 @@ impl Database {
 
     /// An open transaction is over without a commit: its client is gone or gave up.
     pub(crate) fn abandon(&mut self, session: u32) {
+        self.sessions.close_connection(session);
         self.waiting.retain(|working| working.session != session);
         self.sessions.rollback(session, &mut self.tables);
     }

@@ -25,6 +25,8 @@ pub(crate) struct Sessions {
     open: Vec<Session>,
     next_own: u32,
     spare: Vec<Session>,
+    /// Connections that are closed: a statement that is still on its way finds nobody.
+    closed: Vec<u32>,
 }
 
 impl Sessions {
@@ -48,6 +50,16 @@ impl Sessions {
         session.id = id;
         session.interactive = interactive;
         self.open.push(session);
+    }
+
+    /// The connection of an interactive transaction is closed.
+    pub(crate) fn close_connection(&mut self, id: u32) {
+        self.closed.push(id);
+    }
+
+    /// Whether the connection of an interactive transaction is closed.
+    pub(crate) fn is_closed(&self, id: u32) -> bool {
+        self.closed.contains(&id)
     }
 
     fn get(&mut self, id: u32) -> Option<&mut Session> {
