@@ -122,10 +122,10 @@ impl Future for Pump<'_> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
         let this = self.get_mut();
         let mut world = this.shared.lock();
-        if this.time.is_none() {
-            this.time = Some(Clock::at_epoch(&world));
-        }
-        // Time may have passed: somebody's timer fired, or the sleep is over.
+        let time = this.time.get_or_insert_with(|| Clock::at_epoch(&world));
+        // Time may have passed: somebody's timer fired, or the sleep is over. What a foreign timer
+        // wakes happens at the world's own, whole milliseconds.
+        world.now = world.now.max(time.world_time());
         this.polls = 0;
         loop {
             world = this.run_ready(world);
@@ -183,7 +183,7 @@ impl<'a> Pump<'a> {
         if at > horizon {
             return Next::Ended(Ended::Horizon);
         }
-        if foreign && self.sleep_until(world, at, cx) {
+        if foreign && self.sleep_until(at, cx) {
             return Next::Sleeping;
         }
         if world.tasks.wake_foreign() {
@@ -200,7 +200,7 @@ impl<'a> Pump<'a> {
 
     /// Sleeps through madsim until `at`, so that foreign timers fire in between; false if it is
     /// time already, or a foreign timer has fired.
-    fn sleep_until(&mut self, world: &mut World, at: Ms, cx: &mut Context<'_>) -> bool {
+    fn sleep_until(&mut self, at: Ms, cx: &mut Context<'_>) -> bool {
         let Some(time) = &mut self.time else {
             return false;
         };
@@ -213,10 +213,7 @@ impl<'a> Pump<'a> {
             .sleep
             .get_or_insert_with(|| Box::pin(time.handle.sleep_until(until)));
         sleep.as_mut().reset(until);
-        let sleeping = sleep.as_mut().poll(cx).is_pending();
-        // What a foreign timer wakes happens at the world's own, whole milliseconds.
-        world.now = world.now.max(time.world_time());
-        sleeping && !self.foreign.any()
+        sleep.as_mut().poll(cx).is_pending() && !self.foreign.any()
     }
 
     /// Polls every task that is ready, until none is.
