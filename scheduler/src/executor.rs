@@ -1,6 +1,6 @@
 //! The executor: one delivery after the other, asks the guard, does the work, records, settles.
 
-use crate::catch_panic::CatchPanic;
+use crate::catch_panic::{CatchPanic, catching};
 use crate::dispatch::failed;
 use crate::effects::{EffectError, Protection};
 use crate::guards::{BusyPolicy, Entry, Guard, OnLost, Outcome, Permit, Retries, Settle, Visit};
@@ -227,7 +227,10 @@ impl Executor {
             protection: &*self.protection,
             call_timeout: self.work.call_timeout,
         };
-        let work = Box::pin(CatchPanic(self.handler.handle(&ctx)));
+        let Ok(handling) = catching(|| self.handler.handle(&ctx)) else {
+            return Worked::Panicked;
+        };
+        let work = Box::pin(CatchPanic(handling));
         let ended = match (self.guard.hold(visit, permit), self.on_lost) {
             (None, _) => work.await,
             (Some(hold), OnLost::Continue) => race::beside(work, hold).await,

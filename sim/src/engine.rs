@@ -13,10 +13,11 @@ use madsim::runtime::Runtime;
 use madsim::time::{Instant, Sleep, TimeHandle};
 use std::collections::VecDeque;
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::{Duration, SystemTime};
 
 /// The world, shared by the pump and the instances' ports. Never locked across a poll or a drop of
@@ -41,7 +42,7 @@ pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
         (world.seed, world.tasks.foreign())
     };
     let runtime = Runtime::with_seed_and_config(seed, madsim::Config::default());
-    runtime.block_on(Pump {
+    let ended = runtime.block_on(Pump {
         shared,
         start,
         foreign,
@@ -50,7 +51,9 @@ pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
         resumed: VecDeque::new(),
         entries: 0,
         polls: 0,
-    })
+    });
+    // Only now, so that the runtime ends in good order.
+    ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 struct Pump<'a> {
@@ -116,35 +119,54 @@ impl Clock {
     }
 }
 
-impl Future for Pump<'_> {
-    type Output = Ended;
+/// What the pump does next.
+enum Next {
+    Act(Entry),
+    Woken,
+    Sleeping,
+    Ended(Ended),
+}
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
+impl Future for Pump<'_> {
+    type Output = thread::Result<Ended>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<thread::Result<Ended>> {
         let this = self.get_mut();
-        let mut world = this.shared.lock();
-        let time = this.time.get_or_insert_with(|| Clock::at_epoch(&world));
+        match catch_unwind(AssertUnwindSafe(|| this.pump(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(ended)) => Poll::Ready(Ok(ended)),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
+}
+
+impl<'a> Pump<'a> {
+    /// Does everything until there is nothing left, or madsim's clock has to move.
+    fn pump(&mut self, cx: &mut Context<'_>) -> Poll<Ended> {
+        let mut world = self.shared.lock();
+        let time = self.time.get_or_insert_with(|| Clock::at_epoch(&world));
         // Time may have passed: somebody's timer fired, or the sleep is over. What a foreign timer
         // wakes happens at the world's own, whole milliseconds.
         world.now = world.now.max(time.world_time());
-        this.polls = 0;
+        self.polls = 0;
         loop {
-            world = this.run_ready(world);
+            world = self.run_ready(world);
             if !world.starting.is_empty() {
                 let starting = std::mem::take(&mut world.starting);
                 drop(world);
                 for instance in starting {
-                    (this.start)(instance);
+                    (self.start)(instance);
                 }
-                world = this.shared.lock();
+                world = self.shared.lock();
                 continue;
             }
-            match this.next(&mut world, cx) {
+            match self.next(&mut world, cx) {
                 Next::Act(entry) => {
-                    this.polls = 0;
+                    self.polls = 0;
                     if !world.stall(entry) {
                         world.act(entry);
                         if let Action::Resume(instance) = entry.action {
-                            this.resumed.extend(world.resume(instance));
+                            self.resumed.extend(world.resume(instance));
                         }
                     }
                 }
@@ -154,17 +176,7 @@ impl Future for Pump<'_> {
             }
         }
     }
-}
 
-/// What the pump does next.
-enum Next {
-    Act(Entry),
-    Woken,
-    Sleeping,
-    Ended(Ended),
-}
-
-impl<'a> Pump<'a> {
     /// The next action, if it is time for it.
     fn next(&mut self, world: &mut World, cx: &mut Context<'_>) -> Next {
         if self.polls > POLLS_MAX || self.entries > world.constants.budget {
