@@ -12,13 +12,13 @@ use std::path::PathBuf;
 #[derive(Args)]
 pub struct OutputArgs {
     /// Form of the results
-    #[arg(long, global = true, value_enum, default_value_t = Format::Human)]
+    #[arg(long, global = true, display_order = 100, value_enum, default_value_t = Format::Human)]
     format: Format,
     /// Write the results to a file instead of stdout
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, display_order = 100, value_name = "FILE")]
     output: Option<PathBuf>,
     /// When to use colours (NO_COLOR is honoured)
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(long, global = true, display_order = 100, value_enum, default_value_t = Color::Auto)]
     color: Color,
 }
 
