@@ -2,6 +2,7 @@
 //! file that break on purpose, each in a process of its own.
 #![allow(clippy::unwrap_used)]
 
+use runkey::guards::{GuardConfig, GuardContext};
 use runkey::{
     CallError, Ctx, Entry, Fut, Guard, Handler, HandlerError, Outcome, Permit, Settle, Verdict,
     Visit, check_toml,
@@ -44,12 +45,7 @@ struct Performs;
 
 impl Handler for Performs {
     fn handle<'a>(&'a self, ctx: &'a Ctx<'a>) -> Fut<'a, Result<(), HandlerError>> {
-        Box::pin(async move {
-            match fixed("handler") {
-                true => Ok(()),
-                false => Ok(ctx.perform().await?),
-            }
-        })
+        Box::pin(async move { Ok(ctx.perform().await?) })
     }
 }
 
@@ -70,12 +66,20 @@ fn breaks() {
 
 #[test]
 #[ignore = "breaks on purpose"]
-fn breaks_where_it_calls() {
-    let unprotected = "[topology]\nkind = 'queued'\nschedulers = 1\nexecutors = 1";
-    check_toml(unprotected)
-        .handler(|_| Performs)
+fn breaks_where_it_enters() {
+    check_toml(PROTECTED)
+        .guard(|instance| {
+            let guard = match fixed("guard") {
+                true => GuardConfig::default(),
+                false => GuardConfig::InsertFirst(Default::default()),
+            };
+            guard.build(&GuardContext {
+                instance,
+                max_attempts: 8,
+            })
+        })
         .faults(1)
-        .assert_at_most_once();
+        .assert_at_least_once();
 }
 
 #[test]
@@ -202,13 +206,13 @@ fn a_plan_that_no_longer_breaks_passes_and_says_that_the_code_has_changed() {
 
 #[test]
 fn a_plan_that_no_longer_fits_fails_and_names_the_site() {
-    let (token, test) = replay_line(&run("breaks_where_it_calls", &[]));
-    let fixed = [("RUNKEY_REPLAY", &*token), ("RUNKEY_TEST_FIXED", "handler")];
+    let (token, test) = replay_line(&run("breaks_where_it_enters", &[]));
+    let fixed = [("RUNKEY_REPLAY", &*token), ("RUNKEY_TEST_FIXED", "guard")];
     let replayed = run(&test, &fixed);
     assert!(!replayed.passed);
     insta::assert_snapshot!(
         replayed.stdout.lines().find(|line| line.starts_with("runkey: ")).unwrap(),
-        @"runkey: the code has changed since the token was printed: fault 1 of the plan (duplicate_request@downstream.perform) waits at a site that the execution does not reach"
+        @"runkey: the code has changed since the token was printed: fault 1 of the plan (lose_reply@guard.enter) waits at a site that the execution does not reach"
     );
 }
 
