@@ -37,7 +37,7 @@ impl Event {
             What::HandlerPanic => format!("{}, handler.panic", self.attempt()),
             What::SkippedDone => "skipped: already done".into(),
             What::SkippedTaken => "skipped: in other hands".into(),
-            What::Busy => "busy: to be tried again".into(),
+            What::Busy => "busy: in other hands".into(),
             What::GaveUp => format!("given up after {}", self.attempt()),
             What::TakenOver => format!("taken over, {}", self.attempt()),
             What::OwnershipLost => format!("{} has lost its hold", self.attempt()),
