@@ -4,19 +4,23 @@
 //! which *order* the message is published and the timer's position recorded. Both are read from
 //! [`DispatchConfig`].
 
+mod dispatcher;
+mod fire;
 mod lock_row;
 mod none;
 mod order;
 mod relay;
 mod resume;
+mod statements;
 mod unique_run_key;
 
+pub use dispatcher::Dispatcher;
+pub use fire::Fire;
 pub use lock_row::LockRowClaimConfig;
-pub use order::{Dispatcher, Fire};
 pub use relay::{RELAY_AFTER, relay};
 pub use resume::resume;
 
-pub(crate) use order::failed;
+pub(crate) use dispatcher::failed;
 pub(crate) use resume::ordinal_from;
 
 use crate::ports::{CallError, Fut, Ports, Statements, Table};

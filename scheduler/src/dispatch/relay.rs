@@ -4,7 +4,9 @@
 //! takes over what is still pending after [`RELAY_AFTER`]. A row whose mark was lost is published
 //! again: an outbox is at-least-once.
 
-use super::order::{Fire, StepError, failed, mark};
+use super::Fire;
+use super::dispatcher::{StepError, failed};
+use super::statements::mark;
 use crate::ports::{
     At, Condition, Expr, Interest, Key, Monotonic, Ports, Row, Statement, Statements, Test, Value,
     Wake,

@@ -4,7 +4,7 @@
 //! which nobody dispatched can be told from a slot before the timer's time.
 
 use super::CatchUp;
-use super::order::failed;
+use super::dispatcher::failed;
 use crate::backoff;
 use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Wake};
 use crate::schedules::Timetable;

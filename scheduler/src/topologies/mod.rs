@@ -13,10 +13,13 @@ use crate::effects::ProtectionConfig;
 use crate::executor::Executor;
 use crate::guards::{BusyPolicy, Guard, GuardConfig, GuardContext};
 use crate::handler::{BuiltIn, Handler};
-use crate::recovery::{RecoveryConfig, Sweep};
+use crate::ports::{At, Fut};
+use crate::recovery::{self, RecoveryConfig, Requeue, Sweep};
+use crate::steps;
 use crate::timer::Timer;
 use crate::work::WorkConfig;
 use crate::{IdentityKey, Instance};
+use evidence::Ids;
 use std::sync::Arc;
 
 /// Makes a guard for one incarnation of an instance.
@@ -68,8 +71,9 @@ impl Blueprint {
         self.parts.guard.is_none() && matches!(self.guard, GuardConfig::StateMachine(_))
     }
 
-    fn claims(&self) -> bool {
-        self.dispatch.claim != ClaimConfig::None
+    /// Whether the timers' positions survive in the database where there is no queue.
+    fn keeps_positions(&self) -> bool {
+        self.dispatch.claim == ClaimConfig::UniqueRunKey
     }
 
     fn dispatcher(&self, instance: &Instance) -> Dispatcher {
@@ -104,6 +108,29 @@ impl Blueprint {
             busy: self.guard.busy().unwrap_or(self.busy),
             on_lost: self.guard.on_lost(),
         }
+    }
+
+    /// Starts the loops of the timers that an instance carries, one a registration. `run` gets
+    /// the timer's place.
+    fn start_timers(&self, instance: &Instance, run: impl Fn(usize) -> Fut<'static, ()>) {
+        for (place, timer) in self.timers.iter().enumerate() {
+            if timer.is_on(instance.id) {
+                for _ in 0..timer.registrations {
+                    instance.ports.runtime.spawn(run(place));
+                }
+            }
+        }
+    }
+
+    /// Starts recovery, where the guard keeps records.
+    fn start_recovery(&self, executor: &Arc<Executor>, requeue: Requeue) {
+        let Some(sweep) = self.sweep() else { return };
+        let config = self.recovery.clone();
+        let runtime = &executor.ports().runtime;
+        let nobody = Ids::default();
+        let anchor = runtime.anchor(At::new(&steps::RECOVERY_SCAN, &nobody), config.every);
+        let recover = recovery::recover(executor.clone(), config, sweep, requeue, anchor);
+        runtime.spawn(Box::pin(recover));
     }
 
     /// What recovery scans for; `None` where nothing keeps records, or recovery is off.

@@ -4,7 +4,7 @@ use super::Blueprint;
 use crate::Instance;
 use crate::dispatch::{self, Order};
 use crate::ports::At;
-use crate::recovery::{self, Requeue};
+use crate::recovery::Requeue;
 use crate::steps;
 use crate::timer::{Timer, TimerLoop};
 use evidence::Ids;
@@ -14,19 +14,14 @@ use std::sync::Arc;
 pub fn start_scheduler(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
     let runtime = &instance.ports.runtime;
     let dispatcher = Arc::new(blueprint.dispatcher(instance));
-    for (place, timer) in blueprint.timers.iter().enumerate() {
-        if !timer.is_on(instance.id) {
-            continue;
-        }
-        for _ in 0..timer.registrations {
-            let (instance, blueprint) = (instance.clone(), blueprint.clone());
-            let dispatcher = dispatcher.clone();
-            runtime.spawn(Box::pin(async move {
-                let timer = &blueprint.timers[place];
-                fire_all(&instance, &blueprint, timer, &dispatcher, fire_offset_ms).await;
-            }));
-        }
-    }
+    blueprint.start_timers(instance, |place| {
+        let (instance, blueprint) = (instance.clone(), blueprint.clone());
+        let dispatcher = dispatcher.clone();
+        Box::pin(async move {
+            let timer = &blueprint.timers[place];
+            fire_all(&instance, &blueprint, timer, &dispatcher, fire_offset_ms).await;
+        })
+    });
     if blueprint.dispatch.order == Order::Outbox {
         let every = blueprint.dispatch.relay_every;
         let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
@@ -67,13 +62,5 @@ pub fn start_executor(instance: &Instance, blueprint: &Arc<Blueprint>) {
     for _ in 0..blueprint.concurrency {
         runtime.spawn(Box::pin(executor.clone().consume()));
     }
-    if let Some(sweep) = blueprint.sweep() {
-        let config = blueprint.recovery.clone();
-        let anchor = runtime.anchor(
-            At::new(&steps::RECOVERY_SCAN, &Ids::default()),
-            config.every,
-        );
-        let recover = recovery::recover(executor, config, sweep, Requeue::Publish, anchor);
-        runtime.spawn(Box::pin(recover));
-    }
+    blueprint.start_recovery(&executor, Requeue::Publish);
 }

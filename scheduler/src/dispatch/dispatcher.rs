@@ -1,0 +1,220 @@
+//! Dispatches the slots that one instance fires, through errors, to the end.
+//!
+//! A call that was refused or got no answer is made again, alone, with the same trace: what is done
+//! already is not done again (an open transaction is: it was rolled back). A claim that turns out to
+//! be taken after an unknown outcome is looked at, since it may be our own.
+
+use super::statements::advance;
+use super::unique_run_key::insert_run;
+use super::{Claim, DispatchConfig, Fire, Order};
+use crate::backoff;
+use crate::ports::{
+    Answer, Answers, At, CallError, OnConflict, Ports, Row, RowLock, Statement, Statements, Wake,
+};
+use crate::tables::{CLAIMS, RUNS, runs};
+use crate::work::RetryConfig;
+use crate::{Instance, steps};
+use evidence::{Step, What};
+
+/// Dispatches the slots that one instance fires.
+pub struct Dispatcher {
+    pub(super) ports: Ports,
+    claim: Box<dyn Claim>,
+    order: Order,
+    retry: RetryConfig,
+    pub(super) creates_record: bool,
+    pub(super) unique: bool,
+}
+
+/// How a try ended, when no error stopped it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dispatched {
+    Done,
+    Taken,
+}
+
+/// What has been done already, when a try is the next of several.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// The lock of the claim is held.
+    acquired: bool,
+    /// A claim may be there of which we have not heard.
+    pub(super) unsure: bool,
+    pub(super) claimed: bool,
+    pub(super) published: bool,
+    pub(super) advanced: bool,
+}
+
+/// The call that failed, and how.
+pub(crate) type StepError = (&'static Step, CallError);
+
+/// The event that tells of a failed call.
+pub(crate) const fn failed(error: CallError) -> What {
+    match error {
+        CallError::TimedOut => What::TimedOut,
+        CallError::Refused => What::Failed { request: true },
+        CallError::Disconnected => What::Failed { request: false },
+    }
+}
+
+impl Dispatcher {
+    /// For one incarnation of an instance. `creates_record`: the guard reads the table of runs by
+    /// runKey, so that the claim's row is the record CREATED.
+    pub fn new(
+        instance: &Instance,
+        config: &DispatchConfig,
+        retry: &RetryConfig,
+        creates_record: bool,
+    ) -> Self {
+        let table = if creates_record { RUNS } else { CLAIMS };
+        Dispatcher {
+            ports: instance.ports.clone(),
+            claim: config.claim.build(instance, table),
+            order: config.order,
+            retry: retry.clone(),
+            creates_record,
+            unique: matches!(config.claim, super::ClaimConfig::UniqueRunKey),
+        }
+    }
+
+    /// Claims the slot, publishes its run and records the position, in the configured order; goes
+    /// on through errors until it is done, taken by another, or the instance stops.
+    pub async fn dispatch(&self, fire: &Fire) {
+        let mut progress = Progress::default();
+        self.to_the_end(fire, &mut progress, Some(self.order)).await;
+        if progress.acquired {
+            self.claim.release(&self.ports, fire).await;
+        }
+    }
+
+    /// Claims the slot for this process (`local`); the claim is held until
+    /// [`Dispatcher::release_here`].
+    pub(crate) async fn claim_here(&self, fire: &Fire) -> bool {
+        self.to_the_end(fire, &mut Progress::default(), None).await
+    }
+
+    /// Gives the claim back after the work (`local`).
+    pub(crate) async fn release_here(&self, fire: &Fire) {
+        self.claim.release(&self.ports, fire).await;
+    }
+
+    /// Tries until it is done; false if another has the slot or the instance stops. Without an
+    /// order the slot is only claimed.
+    async fn to_the_end(&self, fire: &Fire, progress: &mut Progress, order: Option<Order>) -> bool {
+        let mut failures = 0;
+        loop {
+            match self.one_try(fire, progress, order).await {
+                Ok(Dispatched::Done) => return true,
+                Ok(Dispatched::Taken) => {
+                    self.tell(&steps::DISPATCH_CLAIM, fire, What::ClaimTaken);
+                    return false;
+                }
+                Err((step, error)) => {
+                    self.tell(step, fire, failed(error));
+                    progress.unsure |= !error.is_refusal();
+                }
+            }
+            failures += 1;
+            if backoff::pause(&*self.ports.runtime, &self.retry, failures).await == Wake::Stop {
+                return false;
+            }
+        }
+    }
+
+    async fn one_try(
+        &self,
+        fire: &Fire,
+        progress: &mut Progress,
+        order: Option<Order>,
+    ) -> Result<Dispatched, StepError> {
+        if !progress.acquired {
+            let acquired = self.claim.acquire(&self.ports, fire).await;
+            if !acquired.map_err(|error| (&steps::DISPATCH_CLAIM, error))? {
+                return Ok(Dispatched::Taken);
+            }
+            progress.acquired = self.claim.acquires();
+        }
+        match order {
+            None => {
+                // Only a claim in the database keeps a position there.
+                let position = self.unique.then(|| advance(fire));
+                self.claim_with(fire, progress, Vec::from_iter(position))
+                    .await
+            }
+            Some(Order::Outbox) => self.outbox(fire, progress).await,
+            Some(Order::OneTransaction) => self.one_transaction(fire).await,
+            Some(Order::DispatchThenAdvance) => self.dispatch_then_advance(fire, progress).await,
+            Some(Order::AdvanceThenDispatch) => self.advance_then_dispatch(fire, progress).await,
+        }
+    }
+
+    /// The claim and what goes with it in one call; no call where there is neither.
+    pub(super) async fn claim_with(
+        &self,
+        fire: &Fire,
+        progress: &mut Progress,
+        with: Statements,
+    ) -> Result<Dispatched, StepError> {
+        let step = &steps::DISPATCH_CLAIM;
+        let mut statements = self.claim_statements(fire);
+        statements.extend(with);
+        if !progress.claimed && !statements.is_empty() {
+            let answers = self.execute(step, fire, statements).await?;
+            if conflicts(&answers) && !(progress.unsure && self.is_ours(fire).await?) {
+                return Ok(Dispatched::Taken);
+            }
+        }
+        if !progress.claimed && (self.unique || self.claim.acquires() || self.creates_record) {
+            self.tell(step, fire, What::Claimed);
+        }
+        progress.claimed = true;
+        Ok(Dispatched::Done)
+    }
+
+    pub(super) fn claim_statements(&self, fire: &Fire) -> Statements {
+        let mut statements = self.claim.statements(fire, self.creates_record);
+        if self.creates_record && !self.unique {
+            // The record exists before the message, whoever else made it.
+            statements.push(insert_run(RUNS, fire, OnConflict::Ignore));
+        }
+        statements
+    }
+
+    pub(super) async fn execute(
+        &self,
+        step: &'static Step,
+        fire: &Fire,
+        statements: Statements,
+    ) -> Result<Answers, StepError> {
+        let at = At::new(step, &fire.ids);
+        let answers = self.ports.database.execute(at, statements).await;
+        answers.map_err(|error| (step, error))
+    }
+
+    /// After an unknown outcome: is the claim that stands in our way our own?
+    async fn is_ours(&self, fire: &Fire) -> Result<bool, StepError> {
+        let Some(table) = self.claim.table() else {
+            return Ok(true);
+        };
+        let select = Statement::Select {
+            table,
+            key: fire.run.text().clone(),
+            lock: RowLock::None,
+        };
+        let step = &steps::DISPATCH_CLAIM_READ;
+        let answers = self.execute(step, fire, vec![select]).await?;
+        let row: Option<&Row> = answers.first().and_then(|answer| answer.rows().first());
+        Ok(row.is_some_and(|row| row.cells[usize::from(runs::TRACE.0)].int() == fire.trace_cell()))
+    }
+
+    pub(super) fn tell(&self, step: &'static Step, fire: &Fire, what: What) {
+        self.ports.journal.record(At::new(step, &fire.ids), what);
+    }
+}
+
+/// Whether the transaction was rolled back because a key exists.
+pub(super) fn conflicts(answers: &Answers) -> bool {
+    answers
+        .last()
+        .is_some_and(|answer| *answer == Answer::Conflict)
+}
