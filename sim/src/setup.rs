@@ -229,7 +229,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         .map(|planned| since_epoch(planned.scheduled))
         .max();
     let patience = match scenario.horizon {
-        Horizon::Auto => 4 * longest_deadline(scenario),
+        Horizon::Auto => 4 * longest_deadline(scenario) + all_work(scenario),
         Horizon::After(span) => span.ms(),
     };
     let slots: u64 = scenario
@@ -257,6 +257,14 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         tell: false,
         nothing: Arc::from(""),
     }
+}
+
+/// How long the work of all slots takes one after the other: runs that queue up behind a busy
+/// executor are not stuck.
+fn all_work(scenario: &Scenario) -> Ms {
+    let slots = scenario.timers.iter().map(|timer| u64::from(timer.slots));
+    let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
+    slots.sum::<u64>().saturating_mul(each)
 }
 
 /// The longest time that anything in the set-up waits for, backoff included, in ms.

@@ -8,11 +8,11 @@ use std::fmt;
 /// When an execution ends at the latest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Horizon {
-    /// 4 x the longest deadline (backoff included) after the later of the last slot and the end of
-    /// the last fault.
+    /// 4 x the longest deadline (backoff included), and the time that the work of all slots takes
+    /// one after the other, after the later of the last slot and the end of the last fault.
     #[default]
     Auto,
-    /// So long after the epoch.
+    /// So long after the later of the last slot and the end of the last fault.
     After(Span),
 }
 
@@ -31,7 +31,7 @@ impl<'de> Deserialize<'de> for Horizon {
         impl de::Visitor<'_> for Visitor {
             type Value = Horizon;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"auto\", or a duration from the epoch such as \"1h\"")
+                f.write_str("\"auto\", or a duration such as \"1h\"")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Horizon, E> {
                 if text == "auto" {
