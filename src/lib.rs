@@ -7,6 +7,7 @@
 //! - [`report`]: what a person and a program read about an execution or a check.
 
 mod facade;
+pub mod laws;
 pub mod report;
 
 pub use facade::{Check, Error, Report, Source, check, check_toml};
