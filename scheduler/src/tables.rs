@@ -14,8 +14,10 @@ pub const LOCKS: Table = Table(3);
 pub const EFFECTS: Table = Table(4);
 /// Claimed runKeys, with the columns of [`RUNS`], where the guard keeps no record under the runKey.
 pub const CLAIMS: Table = Table(5);
+/// For a guard of a test's own: nothing else reads or writes it, and its columns are the guard's.
+pub const OWN: Table = Table(6);
 /// Number of tables.
-pub const COUNT: usize = 6;
+pub const COUNT: usize = 7;
 
 /// Columns of [`RUNS`].
 pub mod runs {
