@@ -123,11 +123,11 @@ fn a_bad_token_is_refused_with_the_reason() {
 
 #[test]
 fn an_unknown_scenario_is_refused_with_what_may_have_been_meant() {
-    let done = runkey(&["check", "crash-before-akc"]).ends(2);
+    let done = runkey(&["check", "naive-in-flight-chek"]).ends(2);
     assert_eq!(
         done.stderr,
-        "error: there is no scenario `crash-before-akc` in the catalogue, and no such file; did you \
-         mean crash-before-ack? (runkey list shows all)\n"
+        "error: there is no scenario `naive-in-flight-chek` in the catalogue, and no such file; did \
+         you mean naive-in-flight-check? (runkey list shows all)\n"
     );
 }
 
