@@ -46,6 +46,8 @@ fn from_token(args: &ReplayArgs) -> Result<(Subject, u64, Plan), Failure> {
     let token = Token::decode(&args.what)
         .map_err(|error| Failure::Usage(format!("`{}`: {error}", shortened(&args.what))))?;
     if let Some(test) = &token.test {
+        // `name#2` is the second check of the test `name`.
+        let test = test.split('#').next().unwrap_or_default();
         return Err(Failure::Usage(format!(
             "the token is of the test `{test}`, which brings parts of its own; replay it with \
              RUNKEY_REPLAY={} cargo test {test}",

@@ -32,7 +32,7 @@ pub use jsonl::Jsonl;
 pub use listing::Listing;
 pub use set_up::{OwnParts, set_up};
 pub use span::Spoken;
-pub use timeline::{Entry, Line, everything, one_screen};
+pub use timeline::{Entry, Line, ONE_SCREEN, everything, one_screen};
 pub use why::why;
 
 use std::io;
