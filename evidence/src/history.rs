@@ -19,6 +19,9 @@ pub struct Cast {
 impl Cast {
     /// The name of an instance; `?` for one that is not in the cast.
     pub fn instance(&self, instance: InstanceId) -> &str {
+        if instance == InstanceId::BROKER {
+            return "broker";
+        }
         self.instances
             .get(usize::from(instance.0))
             .map_or("?", |name| name)

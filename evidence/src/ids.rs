@@ -99,6 +99,11 @@ impl fmt::Display for TraceId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstanceId(pub u8);
 
+impl InstanceId {
+    /// The broker, where it acts by itself: a message that is given up is nobody's call.
+    pub const BROKER: InstanceId = InstanceId(u8::MAX);
+}
+
 /// All identifiers that an event, a call or a log line carries.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Ids {

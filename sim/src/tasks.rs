@@ -111,6 +111,10 @@ pub(crate) struct Tasks {
     suspects: Vec<u32>,
     /// The task that is being polled.
     pub(crate) current: Option<TaskKey>,
+    /// Address of the waker with which it is polled.
+    current_waker: usize,
+    /// Wakers of futures inside a task that somebody else polls (such as a set of futures).
+    inner: Vec<(TaskKey, Waker)>,
     /// Futures of killed tasks, to be dropped when nothing is locked.
     pub(crate) graveyard: Vec<Fut<'static, ()>>,
 }
@@ -123,6 +127,8 @@ impl Tasks {
             foreign,
             suspects: Vec::new(),
             current: None,
+            current_waker: 0,
+            inner: Vec::new(),
             graveyard: Vec::new(),
         }
     }
@@ -148,8 +154,30 @@ impl Tasks {
         self.ready.push_back(key);
     }
 
+    /// A future of the simulator waits inside the task that is being polled. Its own waker is
+    /// kept only where it is not the task's: then waking the task alone would not poll the future.
+    pub(crate) fn wait(&mut self, waker: &Waker) {
+        if waker.data().addr() == self.current_waker {
+            return;
+        }
+        if let Some(current) = self.current {
+            self.inner.push((current, waker.clone()));
+        }
+    }
+
     /// Marks a task as ready.
     pub(crate) fn wake(&mut self, key: TaskKey) {
+        if !self.inner.is_empty() {
+            let mut left = Vec::new();
+            for (task, waker) in self.inner.drain(..) {
+                if task == key {
+                    waker.wake();
+                } else {
+                    left.push((task, waker));
+                }
+            }
+            self.inner = left;
+        }
         if let Some(task) = self.get(key)
             && !task.queued
         {
@@ -193,6 +221,7 @@ impl Tasks {
             });
         }
         let waker = Waker::from(task.waker.clone());
+        self.current_waker = waker.data().addr();
         self.current = Some(key);
         Some(Taken { key, future, waker })
     }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 impl Dispatcher {
     /// Claim, position and outbox row in one transaction; then the row is published. What goes
-    /// wrong with that is mended by the relay.
+    /// wrong with that is mended by the relay, and so is a row that may have been there before we
+    /// heard of it: the relay may have sent it already.
     pub(super) async fn outbox(
         &self,
         fire: &Fire,
@@ -22,6 +23,7 @@ impl Dispatcher {
             .claim_with(fire, progress, vec![row, advance(fire)])
             .await?;
         if claimed == Dispatched::Done
+            && !progress.unsure
             && let Err((step, error)) =
                 relay::send(&self.ports, fire, &key, self.creates_record).await
         {

@@ -73,9 +73,10 @@ impl Window {
 impl<T> Future for CallFuture<T> {
     type Output = Result<T, CallError>;
 
-    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Self::Output> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         let mut world = this.shared.lock();
+        world.tasks.wait(cx.waker());
         match std::mem::replace(&mut this.state, State::Over) {
             State::New(calling) => {
                 if !world.is_current(calling.instance, calling.incarnation) {

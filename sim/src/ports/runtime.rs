@@ -119,9 +119,10 @@ struct Sleeping<'a> {
 impl Future for Sleeping<'_> {
     type Output = ();
 
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let shared = self.shared;
         let mut world = shared.lock();
+        world.tasks.wait(cx.waker());
         match self.until {
             Some(until) if until <= world.now => {
                 self.entry = None;

@@ -6,7 +6,7 @@ use crate::calls::CallKey;
 use crate::servers::Response;
 use crate::servers::broker::{GivenUp, Settling};
 use crate::world::World;
-use evidence::{Ids, MessageId, What};
+use evidence::{Ids, InstanceId, MessageId, What};
 use scheduler::ports::Receipt;
 use scheduler::steps;
 
@@ -120,13 +120,8 @@ impl World {
             delivery: message.deliveries,
             attempt: 0,
         };
-        self.record(
-            0,
-            self.processes[0].incarnation,
-            &steps::BROKER_DELIVER,
-            what,
-            ids,
-        );
+        let broker = InstanceId::BROKER.0;
+        self.record(broker, 1, &steps::BROKER_DELIVER, what, ids);
     }
 
     /// An instance's connections are gone.
