@@ -1,4 +1,9 @@
 //! Tells one execution of a scenario file.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "measures how long executions take, from outside of them"
+)]
+
 use scenarios::Scenario;
 use scenarios::spec::Plan;
 fn main() {
