@@ -35,6 +35,22 @@ impl WallClock {
         i64::try_from(drift).unwrap_or(0)
     }
 
+    /// When the clock first reads `reading` or later, if it does not jump before.
+    pub(crate) fn when(&self, reading: Timestamp) -> Ms {
+        let elapsed = i128::from(reading.0) - i128::from(self.epoch) - i128::from(self.offset_ms);
+        let about = elapsed * 1_000_000 / (1_000_000 + i128::from(self.drift_ppm));
+        // Two divisions were rounded: the moment is at most two later.
+        let earliest = (about - 2).clamp(0, i128::from(i64::MAX / 4));
+        let mut at = u64::try_from(earliest).unwrap_or(0);
+        for _ in 0..4 {
+            if self.read(at) >= reading {
+                break;
+            }
+            at += 1;
+        }
+        at
+    }
+
     /// The clock jumps.
     pub(crate) const fn step(&mut self, by_ms: i64) {
         self.offset_ms = self.offset_ms.saturating_add(by_ms);

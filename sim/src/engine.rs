@@ -187,11 +187,14 @@ impl<'a> Pump<'a> {
         }
         let foreign = world.tasks.foreign_waiters();
         let next = world.agenda.next_at();
+        let horizon = world.horizon();
+        let at = next.unwrap_or(horizon);
+        if world.poll_before(at.min(horizon)) {
+            return Next::Woken;
+        }
         if next.is_none() && !foreign {
             return Next::Ended(Ended::Settled);
         }
-        let horizon = world.horizon();
-        let at = next.unwrap_or(horizon);
         if at > horizon {
             return Next::Ended(Ended::Horizon);
         }

@@ -18,6 +18,8 @@ pub(crate) struct Poller {
     pub(crate) scheduled: Option<Ms>,
     /// Whether it was woken.
     pub(crate) woken: bool,
+    /// Up to when all its poll instants are over, where none is skipped.
+    looked: Ms,
 }
 
 impl Poller {
@@ -57,6 +59,7 @@ impl World {
             interest,
             scheduled: None,
             woken: false,
+            looked: self.now,
         };
         let place = match place {
             Some(place) => {
@@ -78,13 +81,8 @@ impl World {
         if poller.task.is_none() || poller.woken {
             return;
         }
-        let due = if self.constants.skip_idle_polls {
-            let Some(due) = self.useful_from(poller) else {
-                return;
-            };
-            due
-        } else {
-            self.now
+        let Some(due) = self.useful_from(poller) else {
+            return;
         };
         let poller = &self.pollers[place];
         let at = poller.instant(self.now, due);
@@ -102,9 +100,11 @@ impl World {
     /// From when on a poll would find something, as things are.
     fn useful_from(&self, poller: &Poller) -> Option<Ms> {
         let clock = &self.processes[usize::from(poller.instance)].clock;
-        let ahead = || clock.read(self.now).0 - self.timestamp().0;
-        let due = self.database.next_due(poller.interest, ahead)?;
-        Some(u64::try_from(due.0 - self.constants.epoch.0).unwrap_or(0))
+        let epoch = self.constants.epoch;
+        let since_epoch = |at: Ms| epoch.plus_ms(i64::try_from(at).unwrap_or(i64::MAX / 4));
+        let when = |reading| since_epoch(clock.when(reading));
+        let due = self.database.next_due(poller.interest, when)?;
+        Some(u64::try_from(due.0 - epoch.0).unwrap_or(0))
     }
 
     /// A poll instant has come: wakes the poller if it would find something.
@@ -135,13 +135,52 @@ impl World {
 
     /// What pollers read has changed.
     pub(crate) fn rearrange_polls(&mut self, touched: impl Fn(&Interest) -> bool) {
-        if !self.constants.skip_idle_polls {
-            return;
-        }
         for place in 0..self.pollers.len() {
             if touched(&self.pollers[place].interest) {
                 self.arrange_poll(place);
             }
         }
+    }
+
+    /// The instance's clock has jumped: what its pollers wait for may be due.
+    pub(crate) fn rearrange_polls_of(&mut self, instance: u8) {
+        for place in 0..self.pollers.len() {
+            if self.pollers[place].instance == instance {
+                self.arrange_poll(place);
+            }
+        }
+    }
+
+    /// Where no poll is skipped: makes all those that come before `before`, until then nothing
+    /// changes. True if one of them finds something, which skipping it would have missed.
+    pub(crate) fn poll_before(&mut self, before: Ms) -> bool {
+        if self.constants.skip_idle_polls {
+            return false;
+        }
+        for place in 0..self.pollers.len() {
+            let poller = &self.pollers[place];
+            let process = &self.processes[usize::from(poller.instance)];
+            let idle = poller.task.is_some() && !poller.woken;
+            if !idle || process.paused_until.is_some() {
+                continue;
+            }
+            // A poll that came due while the instance stood still is made as soon as it goes on.
+            let overdue = poller.instant(poller.looked, 0) <= self.now;
+            let finds_from = self.useful_from(poller);
+            let finds = finds_from.map(|from| match overdue {
+                true if from <= self.now => self.now,
+                _ => poller.instant(poller.looked.max(self.now), from),
+            });
+            if let Some(at) = finds
+                && at < before
+                && poller.scheduled != Some(at)
+            {
+                self.now = at;
+                self.wake_poller(place);
+                return true;
+            }
+            self.pollers[place].looked = before;
+        }
+        false
     }
 }

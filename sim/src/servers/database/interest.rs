@@ -8,12 +8,12 @@ use scheduler::tables::{outbox, runs};
 
 impl Database {
     /// The first moment, on the database's clock, at which a poll finds something as things are;
-    /// `None`: not before something changes. `node_ahead_ms` is how much the poller's own clock is
-    /// ahead.
+    /// `None`: not before something changes. `when` tells at which moment the poller's own clock
+    /// reads a time.
     pub(crate) fn next_due(
         &self,
         interest: Interest,
-        node_ahead_ms: impl Fn() -> i64,
+        when: impl Fn(Timestamp) -> Timestamp,
     ) -> Option<Timestamp> {
         match interest {
             Interest::Pending { table, after } => self
@@ -27,16 +27,15 @@ impl Database {
                 sweep_after,
                 leases,
             } => {
-                let ahead = if leases == TimeSource::Node {
-                    node_ahead_ms()
-                } else {
-                    0
+                let lease_ends = |until| match leases {
+                    TimeSource::Node => when(Timestamp(until)).0,
+                    TimeSource::Statement | TimeSource::Transaction => until,
                 };
                 let due = |cells: &[Value]| {
                     let state = number(cells, runs::STATE.0);
                     let until = number(cells, runs::UNTIL.0);
                     if state == state_number(RecordState::Running) {
-                        return Some(until - ahead);
+                        return Some(lease_ends(until));
                     }
                     let forgotten = state == state_number(RecordState::Queued)
                         || state == state_number(RecordState::Failed);
