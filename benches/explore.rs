@@ -10,7 +10,7 @@ mod standard;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use standard::paired::{self, Ratio};
+use standard::paired::{self, Contestant, Ratio};
 use standard::{CALLS, MESSAGES, Standard, Way};
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -21,6 +21,9 @@ const COMPARED: std::ops::RangeInclusive<u64> = 1..=16;
 
 /// Executions that the cores share in one iteration.
 const BATCH: u64 = 512;
+
+/// Rounds in which the ways take turns.
+const ROUNDS: u64 = 201;
 
 fn main() -> ExitCode {
     let standard = Standard::new();
@@ -39,12 +42,9 @@ fn main() -> ExitCode {
     all_cores(&mut criterion, &standard);
     criterion.final_summary();
     // `cargo test --benches` only asks whether it works.
-    let rounds = if args.iter().any(|arg| arg == "--bench") {
-        201
-    } else {
-        1
-    };
-    print_ratios(&standard, rounds);
+    if args.iter().any(|arg| arg == "--bench") {
+        print_ratios(&standard);
+    }
     ExitCode::SUCCESS
 }
 
@@ -111,41 +111,42 @@ fn bench(group: &mut BenchmarkGroup<'_, WallTime>, way: Way, seeds: u64, execute
 
 type Runner = fn(&Standard, Way, u64, u64);
 
-fn print_ratios(standard: &Standard, rounds: u64) {
+/// Whose throughput is told relative to whose.
+const RATIOS: [(Way, Way); 6] = [
+    (Way::Sim, Way::Bare),
+    (Way::Network, Way::Bare),
+    (Way::ForeignTimers, Way::Bare),
+    (Way::Sim, Way::General),
+    (Way::Network, Way::General),
+    (Way::ForeignTimers, Way::General),
+];
+
+fn print_ratios(standard: &Standard) {
     let cores = rayon::current_num_threads();
     let settings: [(String, u64, Runner); 2] = [
         ("one thread".to_owned(), 100, on_one_thread),
         (format!("all {cores} cores"), BATCH, on_all_cores),
     ];
     println!(
-        "\nThe standard scenario: {CALLS} calls, {MESSAGES} messages. Executions per second relative to \
-         the bare loop's, median of {rounds} interleaved rounds (quartiles):"
+        "\nThe standard scenario: {CALLS} calls, {MESSAGES} messages. Executions per second, relative; \
+         medians (and quartiles) of {ROUNDS} interleaved rounds:"
     );
     for (setting, executions, run) in settings {
-        let contestant = |way: Way| move |seed, times| run(standard, way, seed, times);
-        let (bare, sim) = (contestant(Way::Bare), contestant(Way::Sim));
-        let (network, timers) = (contestant(Way::Network), contestant(Way::ForeignTimers));
-        let ratios = paired::ratios(
-            rounds,
-            executions,
-            &[
-                (Way::Bare.name(), &bare),
-                (Way::Sim.name(), &sim),
-                (Way::Network.name(), &network),
-                (Way::ForeignTimers.name(), &timers),
-            ],
-        );
-        let told: Vec<String> = ratios[1..].iter().map(tell).collect();
+        let runners = Way::ALL.map(|way| move |seed, times| run(standard, way, seed, times));
+        let contestants = runners.each_ref().map(|runner| runner as Contestant<'_>);
+        let rounds = paired::race(ROUNDS, executions, &contestants);
+        let told =
+            RATIOS.map(|(own, other)| tell(own, other, rounds.ratio(own.place(), other.place())));
         println!("{setting}: {}", told.join(", "));
     }
 }
 
-fn tell(ratio: &Ratio) -> String {
+fn tell(own: Way, other: Way, ratio: Ratio) -> String {
     let Ratio {
-        name,
         median,
         lower,
         upper,
     } = ratio;
-    format!("{name} / bare = {median:.2} ({lower:.2}-{upper:.2})")
+    let (own, other) = (own.name(), other.name());
+    format!("{own} / {other} = {median:.2} ({lower:.2}-{upper:.2})")
 }

@@ -6,9 +6,10 @@ mod standard;
 
 use scenarios::spec::Phase;
 use scheduler::steps;
-use standard::paired::{self, Ratio};
+use standard::paired::{self, Ratio, Rounds};
 use standard::{CALLS, MESSAGES, Standard, Way};
 use std::cell::RefCell;
+use std::time::Duration;
 
 /// Steps that are no call: nothing travels.
 const NO_CALLS: [u8; 2] = [steps::TIMER_WAIT.number, steps::TIMER_FIRE.number];
@@ -46,14 +47,15 @@ fn every_way_repeats_itself() {
 
 #[test]
 fn a_ratio_is_the_median_of_its_rounds_between_the_quartiles() {
-    let rounds = vec![0.5, 0.1, 0.4, 0.2, 0.3];
+    let seconds = |seconds: [u64; 5]| seconds.map(Duration::from_secs).to_vec();
+    let rounds = Rounds(vec![seconds([10; 5]), seconds([5, 1, 4, 2, 3])]);
     let expected = Ratio {
-        name: "sim",
         median: 0.3,
         lower: 0.2,
         upper: 0.4,
     };
-    assert_eq!(Ratio::of("sim", rounds), expected);
+    assert_eq!(rounds.ratio(0, 1), expected);
+    assert_eq!(rounds.ratio(1, 1).upper, 1.0);
 }
 
 #[test]
@@ -61,8 +63,8 @@ fn everybody_takes_a_turn_in_every_round_and_with_the_same_seeds() {
     let turns = RefCell::new(Vec::new());
     let one = |seed, times| turns.borrow_mut().push(("one", seed, times));
     let other = |seed, times| turns.borrow_mut().push(("other", seed, times));
-    let ratios = paired::ratios(2, 10, &[("one", &one), ("other", &other)]);
-    assert_eq!(ratios[0].median, 1.0);
+    let rounds = paired::race(2, 10, &[&one, &other]);
+    assert_eq!(rounds.0.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2]);
     assert_eq!(
         turns.into_inner(),
         [
@@ -72,4 +74,11 @@ fn everybody_takes_a_turn_in_every_round_and_with_the_same_seeds() {
             ("one", 10, 10)
         ]
     );
+}
+
+#[test]
+fn every_way_stands_at_its_place() {
+    for (place, way) in Way::ALL.into_iter().enumerate() {
+        assert_eq!(way.place(), place);
+    }
 }

@@ -1,24 +1,32 @@
-//! The floor: a hand-written event loop that makes the same calls.
+//! A hand-written event loop that makes the calls of the simulator.
 //!
 //! One heap, four instances and three servers as state machines, no future, no task, no port, no
 //! fault. It has what any loop for this scenario must have: keyed latencies, the total order by
 //! (time, instance, sequence), the deadline of each delivery, a heartbeat beside the work, and the
-//! polls of relay and recovery that are arranged when a row changes. It has nothing that makes the
-//! simulator general: it reaches no strike points, counts no occurrences, keeps no call that could
+//! polls of relay and recovery that are arranged when a row changes. It never keeps a call that could
 //! be lost, and knows that nobody ever waits for a row.
+//!
+//! There are two of them. The *floor* ([`floor`]) changes three maps and nothing else. The *general*
+//! one ([`general`]) makes the calls as the pipeline makes them and gives what an explorer needs:
+//! requests to the database are statements, built for each call and run by a database that knows
+//! nothing of the scenario; occurrences are counted; every strike point is kept.
 
 mod agenda;
 mod pollers;
 mod serving;
+mod sites;
 
-use super::servers::{Broker, Database, Downstream};
+use super::servers::{Broker, Database, Downstream, StatementDatabase, Store};
 use super::{Executed, Standard, keyed, rest};
 use agenda::{Action, Answer, Call, Entry, Ms};
 use evidence::{
     AttemptEnd, Event, Ids, InstanceId, RecordState, SlotTag, Step, Timestamp, TraceId, What,
 };
 use pollers::{Poller, RECOVERY_EVERY, RELAY_EVERY};
+use scenarios::spec::Phase;
 use scheduler::steps;
+use sim::Reached;
+use sites::{Blind, Place, Sites, Watch};
 use std::collections::BinaryHeap;
 
 /// `[guard] heartbeat`.
@@ -32,7 +40,8 @@ const INSTANCES: u8 = 4;
 struct Instance {
     /// The run that it is at work on.
     ids: Ids,
-    /// The key of the call that it waits for; it never has two.
+    /// The call that it waits for, and its key; it never has two.
+    place: Option<Place>,
     call: u64,
     /// A scheduler's slot.
     ordinal: u32,
@@ -44,23 +53,34 @@ struct Instance {
     poller: Poller,
 }
 
-struct Loop<'a> {
+struct Loop<'a, S, W> {
     standard: &'a Standard,
     seed: u64,
     now: Ms,
     heap: BinaryHeap<Entry>,
     sequence: u32,
     instances: [Instance; INSTANCES as usize],
-    database: Database,
+    database: S,
     broker: Broker<u8>,
     downstream: Downstream,
     /// What each executor has asked the downstream for.
     performing: [Option<Ids>; INSTANCES as usize],
     events: Vec<Event>,
+    watch: W,
 }
 
-/// Executes the standard scenario once.
-pub fn execute(standard: &Standard, seed: u64) -> Executed {
+/// Executes the standard scenario once, with the least that it takes.
+pub fn floor(standard: &Standard, seed: u64) -> Executed {
+    execute::<Database, Blind>(standard, seed).0
+}
+
+/// Executes it once, with statements and strike points.
+pub fn general(standard: &Standard, seed: u64) -> (Executed, Vec<Reached>) {
+    let (executed, sites) = execute::<StatementDatabase, Sites>(standard, seed);
+    (executed, sites.reached)
+}
+
+fn execute<S: Store, W: Watch>(standard: &Standard, seed: u64) -> (Executed, W) {
     let mut bare = Loop {
         standard,
         seed,
@@ -68,11 +88,12 @@ pub fn execute(standard: &Standard, seed: u64) -> Executed {
         heap: BinaryHeap::with_capacity(64),
         sequence: 0,
         instances: Default::default(),
-        database: Database::default(),
+        database: S::default(),
         broker: Broker::new(),
         downstream: Downstream::default(),
         performing: Default::default(),
         events: Vec::with_capacity(64),
+        watch: W::default(),
     };
     for instance in 0..INSTANCES {
         bare.add(0, instance, Action::Start);
@@ -86,10 +107,10 @@ pub fn execute(standard: &Standard, seed: u64) -> Executed {
         bare.act(entry);
     }
     let rest = rest(bare.timestamp(), &bare.database, &bare.broker);
-    standard.executed(bare.events, rest)
+    (standard.executed(bare.events, rest), bare.watch)
 }
 
-impl Loop<'_> {
+impl<S: Store, W: Watch> Loop<'_, S, W> {
     fn add(&mut self, at: Ms, instance: u8, action: Action) {
         self.sequence += 1;
         self.heap.push(Entry {
@@ -167,10 +188,10 @@ impl Loop<'_> {
         self.call(instance, call);
     }
 
-    // Calls: out of the instance, into the server, and back.
+    // Calls: out of the instance, into the server, and back; every phase is a strike point.
 
     fn call(&mut self, instance: u8, call: Call) {
-        let (seed, of) = (self.seed, self.of(instance));
+        let of = self.of(instance);
         let (slot, n) = match call {
             Call::Resume => (SlotTag::NONE, 1),
             Call::Deliver => {
@@ -179,19 +200,51 @@ impl Loop<'_> {
             }
             _ => (of.ids.slot, 1),
         };
-        of.call = keyed::key(instance, call.step(), slot, n);
-        let latency = keyed::latency(seed, of.call, keyed::REQUEST);
+        let place = self.count(instance, call.step(), slot, n);
+        self.reach(place, Phase::Before);
+        let key = keyed::key(instance, place.step, slot, place.n);
+        let of = self.of(instance);
+        of.place = Some(place);
+        of.call = key;
+        self.reach(place, Phase::Request);
+        let latency = keyed::latency(self.seed, key, keyed::REQUEST);
         self.add(self.now + latency, instance, Action::Arrive(call));
     }
 
     fn reply(&mut self, instance: u8, answer: Answer) {
+        self.reach_called(instance, Phase::Done);
         let latency = keyed::latency(self.seed, self.of(instance).call, keyed::REPLY);
         self.add(self.now + latency, instance, Action::Answer(answer));
+    }
+
+    fn count(&mut self, instance: u8, step: &'static Step, slot: SlotTag, n: u16) -> Place {
+        let place = Place {
+            instance,
+            step,
+            slot,
+            n,
+        };
+        let n = self.watch.count(place);
+        Place { n, ..place }
+    }
+
+    fn reach(&mut self, place: Place, phase: Phase) {
+        let broker = &self.broker;
+        self.watch
+            .reach(place, phase, || broker.accepted(place.slot));
+    }
+
+    /// A phase of the call that the instance waits for.
+    fn reach_called(&mut self, instance: u8, phase: Phase) {
+        if let Some(place) = self.of(instance).place {
+            self.reach(place, phase);
+        }
     }
 
     // What the instances do with an answer.
 
     fn go_on(&mut self, instance: u8, answer: Answer) {
+        self.reach_called(instance, Phase::Reply);
         match answer {
             Answer::Resumed(position) => {
                 let planned = self.standard.planned.iter();
@@ -243,7 +296,12 @@ impl Loop<'_> {
         let place = self.of(instance).ordinal as usize - 1;
         if let Some(planned) = self.standard.planned.get(place) {
             let at = self.since_epoch(planned.scheduled);
+            let slot = SlotTag::seal(planned.slot);
+            let place = self.count(instance, &steps::TIMER_WAIT, slot, 1);
+            self.reach(place, Phase::Before);
             self.add(at, instance, Action::SlotDue);
+            self.reach(place, Phase::Request);
+            self.of(instance).place = Some(place);
         }
     }
 
@@ -255,8 +313,12 @@ impl Loop<'_> {
     /// The slot becomes a run.
     fn fire(&mut self, instance: u8) {
         let seed = self.seed;
-        let planned = &self.standard.planned[self.of(instance).ordinal as usize - 1];
+        let planned =
+            &self.standard.planned[self.instances[usize::from(instance)].ordinal as usize - 1];
         let slot = SlotTag::seal(planned.slot);
+        self.reach_called(instance, Phase::Done);
+        let place = self.count(instance, &steps::TIMER_FIRE, slot, 1);
+        self.reach(place, Phase::Before);
         self.of(instance).ids = Ids {
             slot,
             run: Some(planned.run.clone()),

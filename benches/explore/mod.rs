@@ -6,7 +6,8 @@
 //! | way | what it is |
 //! |---|---|
 //! | [`Way::Sim`] | `sim::run`: the real pipeline in the simulator |
-//! | [`Way::Bare`] | [`bare`]: the same calls in a hand-written event loop, the floor |
+//! | [`Way::Bare`] | [`bare::floor`]: the same calls in a hand-written event loop, with the least that it takes |
+//! | [`Way::General`] | [`bare::general`]: the same loop, with requests as statements, and strike points |
 //! | [`Way::Network`] | [`network`]: the same calls over madsim's own network, one node a process |
 //! | [`Way::ForeignTimers`] | `sim::run` with a handler that waits by madsim-tokio's timers |
 //!
@@ -26,7 +27,7 @@ use evidence::{
 use scenarios::Scenario;
 use scenarios::spec::Plan;
 use scheduler::schedules::{Schedule, Timetable};
-use servers::{Broker, Database};
+use servers::{Broker, Store};
 use sim::{Parts, Setup};
 use std::sync::Arc;
 
@@ -63,22 +64,35 @@ pub struct Executed {
 /// How to execute it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    Sim,
     Bare,
-    Network,
+    General,
+    Sim,
     ForeignTimers,
+    Network,
 }
 
 impl Way {
-    pub const ALL: [Way; 4] = [Way::Sim, Way::Bare, Way::Network, Way::ForeignTimers];
+    pub const ALL: [Way; 5] = [
+        Way::Bare,
+        Way::General,
+        Way::Sim,
+        Way::ForeignTimers,
+        Way::Network,
+    ];
+
+    /// Its place in [`Way::ALL`].
+    pub const fn place(self) -> usize {
+        self as usize
+    }
 
     /// As the bench prints it.
     pub const fn name(self) -> &'static str {
         match self {
-            Way::Sim => "sim",
             Way::Bare => "bare",
-            Way::Network => "madsim network",
+            Way::General => "general bare",
+            Way::Sim => "sim",
             Way::ForeignTimers => "sim with madsim-tokio timers",
+            Way::Network => "madsim network",
         }
     }
 }
@@ -109,7 +123,8 @@ impl Standard {
     pub fn execute(&self, way: Way, seed: u64) -> TraceHash {
         match way {
             Way::Sim => sim::run(&self.setup, seed, &self.no_fault).trace_hash,
-            Way::Bare => bare::execute(self, seed).trace_hash,
+            Way::Bare => bare::floor(self, seed).trace_hash,
+            Way::General => bare::general(self, seed).0.trace_hash,
             Way::Network => network::execute(self, seed).0.trace_hash,
             Way::ForeignTimers => sim::run(&self.foreign_timers, seed, &self.no_fault).trace_hash,
         }
@@ -122,17 +137,20 @@ impl Standard {
 
     /// That all ways do the same.
     ///
-    /// That the bare loop makes the simulator's calls is proven by its history, which tells every
-    /// one. The other two wait elsewhere, so that their histories tell the same at other times.
+    /// That the bare loops make the simulator's calls is proven by their histories, which tell
+    /// every one. The other two wait elsewhere, so that their histories tell the same at other times.
     ///
     /// # Panics
     /// If one does something else.
     pub fn assert_same(&self, seed: u64) {
         let simulated = self.simulate(seed);
-        let bare = bare::execute(self, seed);
-        assert_eq!(bare.history, simulated.history, "seed {seed}");
-        assert_eq!(bare.judgement, simulated.judgement, "seed {seed}");
-        assert_eq!(bare.trace_hash, simulated.trace_hash, "seed {seed}");
+        let (general, sites) = bare::general(self, seed);
+        for bare in [bare::floor(self, seed), general] {
+            assert_eq!(bare.history, simulated.history, "seed {seed}");
+            assert_eq!(bare.judgement, simulated.judgement, "seed {seed}");
+            assert_eq!(bare.trace_hash, simulated.trace_hash, "seed {seed}");
+        }
+        assert_eq!(sites, simulated.sites, "seed {seed}");
 
         let (network, messages) = network::execute(self, seed);
         let foreign = sim::run(&self.foreign_timers, seed, &self.no_fault);
@@ -176,7 +194,7 @@ fn what(history: &History) -> Vec<(u8, u8)> {
 }
 
 /// What is left when everything has come to rest.
-fn rest<C>(at: Timestamp, database: &Database, broker: &Broker<C>) -> Rest {
+fn rest<C>(at: Timestamp, database: &impl Store, broker: &Broker<C>) -> Rest {
     let messages = broker.held().map(|(slot, by)| Held { slot, by });
     let rows = database.pending().map(|slot| Held {
         slot,

@@ -7,7 +7,7 @@
 //! Latencies are madsim's (1 to 5 ms, from its own stream), so that the histories are not the
 //! simulator's; the calls, the messages and the verdict are, which a test asserts.
 
-use super::servers::{Broker, Database, Downstream};
+use super::servers::{Broker, Database, Downstream, Store};
 use super::{Executed, Standard, keyed, rest};
 use evidence::{
     AttemptEnd, Event, Ids, InstanceId, MessageId, Planned, RecordState, SlotTag, Step, TimerId,
@@ -150,7 +150,7 @@ pub fn execute(standard: &Standard, seed: u64) -> (Executed, u64) {
         }
         let rest = rest(
             shared.now(),
-            &locked(&shared.database),
+            &*locked(&shared.database),
             &locked(&shared.broker),
         );
         let events = std::mem::take(&mut *locked(&shared.events));
@@ -224,7 +224,7 @@ fn serve_database(shared: &Shared, request: Request) -> Reply {
         Request::Claim(ids) => Reply::Done(database.claim(now, &ids, &shared.timer)),
         Request::Mark(ids) => Reply::Done(database.mark(now, &ids)),
         Request::Enter(ids, token) => Reply::Attempt(database.enter(now, &ids, token)),
-        Request::Finish(ids, token) => Reply::Done(database.finish(&ids, token)),
+        Request::Finish(ids, token) => Reply::Done(database.finish(now, &ids, token)),
         _ => Reply::Done(false),
     }
 }

@@ -1,12 +1,17 @@
-//! The three servers' state and what each call does to it, written for the standard scenario alone:
-//! no statements to interpret, no open transactions, no fault. Who is told, and when, is not theirs.
+//! The three servers' state and what each call does to it, for the standard scenario without a fault.
+//! Who is told, and when, is not theirs.
+
+mod database;
+mod statements;
+
+pub use database::Database;
+pub use statements::StatementDatabase;
 
 use evidence::{
-    Holder, Ids, MessageId, RecordAtRest, RecordState, RunKey, Slot, SlotTag, TimerId, Timestamp,
-    TraceId,
+    Holder, Ids, MessageId, RecordAtRest, RunKey, Slot, SlotTag, TimerId, Timestamp, TraceId,
 };
+use scheduler::ports::Key;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::Arc;
 
 /// How long an attempt owns its run: the default of `[guard] lease`.
 const LEASE_MS: i64 = 45_000;
@@ -17,164 +22,40 @@ const RELAY_AFTER_MS: i64 = 5_000;
 /// The default of `[work.retry] max_attempts`.
 const MAX_ATTEMPTS: u32 = 8;
 
-type Key = Arc<str>;
-
-struct RunRow {
-    state: RecordState,
-    attempt: u32,
-    owner: u64,
-    until: Option<i64>,
-    #[expect(dead_code, reason = "only read of what was left behind")]
-    trace: Option<TraceId>,
-    slot: SlotTag,
-}
-
-struct OutboxRow {
-    sent: bool,
-    since: i64,
-    #[expect(dead_code, reason = "only read of what was left behind")]
-    trace: Option<TraceId>,
-    slot: SlotTag,
-}
-
-/// Execution records, outbox, positions of the timers.
-#[derive(Default)]
-pub struct Database {
-    runs: BTreeMap<Key, RunRow>,
-    outbox: BTreeMap<Key, OutboxRow>,
-    timers: BTreeMap<Key, i64>,
-}
-
 fn key(ids: &Ids) -> &Key {
     ids.run.as_ref().map(RunKey::text).expect("a run")
 }
 
-impl Database {
-    /// dispatch.resume: the position of the timer, which is `started` where nobody recorded one.
-    pub fn resume(&mut self, timer: &TimerId, started: Timestamp) -> Timestamp {
-        let position = self.timers.entry(timer.text().clone());
-        Timestamp(*position.or_insert(started.0 - 1))
-    }
+/// A database, as the calls of the standard scenario use it.
+pub trait Store: Default {
+    /// dispatch.resume: the position of the timer, which is just before `started` where nobody has
+    /// recorded one.
+    fn resume(&mut self, timer: &TimerId, started: Timestamp) -> Timestamp;
 
-    /// dispatch.claim: the record CREATED, the outbox row and the position, unless the record is
-    /// there.
-    pub fn claim(&mut self, now: Timestamp, ids: &Ids, timer: &TimerId) -> bool {
-        let run = ids.run.as_ref().expect("a run");
-        let std::collections::btree_map::Entry::Vacant(row) = self.runs.entry(run.text().clone())
-        else {
-            return false;
-        };
-        row.insert(RunRow {
-            state: RecordState::Created,
-            attempt: 0,
-            owner: 0,
-            until: Some(now.0),
-            trace: ids.trace,
-            slot: ids.slot,
-        });
-        let pending = OutboxRow {
-            sent: false,
-            since: now.0,
-            trace: ids.trace,
-            slot: ids.slot,
-        };
-        self.outbox.insert(run.text().clone(), pending);
-        if let Some(position) = self.timers.get_mut(timer.text()) {
-            *position = (*position).max(run.scheduled().0);
-        }
-        true
-    }
+    /// dispatch.claim: the record CREATED, the outbox row and the position; false if the record is
+    /// there already.
+    fn claim(&mut self, now: Timestamp, ids: &Ids, timer: &TimerId) -> bool;
 
     /// outbox.mark: the row is sent, and the record QUEUED if it is still CREATED (true then).
-    pub fn mark(&mut self, now: Timestamp, ids: &Ids) -> bool {
-        if let Some(row) = self.outbox.get_mut(key(ids)) {
-            row.sent = true;
-            row.slot = ids.slot;
-        }
-        match self.runs.get_mut(key(ids)) {
-            Some(row) if row.state == RecordState::Created => {
-                row.state = RecordState::Queued;
-                row.until = Some(now.0);
-                row.slot = ids.slot;
-                true
-            }
-            _ => false,
-        }
-    }
+    fn mark(&mut self, now: Timestamp, ids: &Ids) -> bool;
 
     /// guard.enter: the number of the attempt, if `token` may make one.
-    pub fn enter(&mut self, now: Timestamp, ids: &Ids, token: u64) -> Option<u32> {
-        let row = self.runs.entry(key(ids).clone()).or_insert_with(|| RunRow {
-            state: RecordState::Created,
-            attempt: 0,
-            owner: 0,
-            until: None,
-            trace: ids.trace,
-            slot: ids.slot,
-        });
-        let over = row.until.is_some_and(|until| until <= now.0);
-        let free = match row.state {
-            RecordState::Created | RecordState::Queued => true,
-            RecordState::Failed | RecordState::Running => over,
-            _ => false,
-        };
-        if !free || row.attempt >= MAX_ATTEMPTS {
-            return None;
-        }
-        row.state = RecordState::Running;
-        row.attempt += 1;
-        row.owner = token;
-        row.until = Some(now.0 + LEASE_MS);
-        row.slot = ids.slot;
-        Some(row.attempt)
-    }
+    fn enter(&mut self, now: Timestamp, ids: &Ids, token: u64) -> Option<u32>;
 
     /// guard.finish: SUCCEEDED, if the run is still this attempt's.
-    pub fn finish(&mut self, ids: &Ids, token: u64) -> bool {
-        match self.runs.get_mut(key(ids)) {
-            Some(row) if row.owner == token => {
-                row.state = RecordState::Succeeded;
-                row.attempt = ids.attempt;
-                row.until = None;
-                row.slot = ids.slot;
-                true
-            }
-            _ => false,
-        }
-    }
+    fn finish(&mut self, now: Timestamp, ids: &Ids, token: u64) -> bool;
 
     /// From when on the relay would find a row.
-    pub fn relay_due(&self) -> Option<i64> {
-        let pending = self.outbox.values().filter(|row| !row.sent);
-        pending.map(|row| row.since + RELAY_AFTER_MS).min()
-    }
+    fn relay_due(&self) -> Option<i64>;
 
     /// From when on recovery would find a run.
-    pub fn recovery_due(&self) -> Option<i64> {
-        let due = |row: &RunRow| match row.state {
-            RecordState::Running => row.until,
-            RecordState::Queued | RecordState::Failed => Some(row.until? + SWEEP_AFTER_MS),
-            _ => None,
-        };
-        self.runs.values().filter_map(due).min()
-    }
+    fn recovery_due(&self) -> Option<i64>;
 
     /// The runs whose outbox row is pending.
-    pub fn pending(&self) -> impl Iterator<Item = Slot> {
-        let rows = self.outbox.values().filter(|row| !row.sent);
-        rows.filter_map(|row| row.slot.truth())
-    }
+    fn pending(&self) -> impl Iterator<Item = Slot>;
 
     /// The execution records.
-    pub fn records(&self) -> impl Iterator<Item = RecordAtRest> {
-        self.runs.values().filter_map(|row| {
-            Some(RecordAtRest {
-                slot: row.slot.truth()?,
-                state: row.state,
-                listed: matches!(row.state, RecordState::Created | RecordState::Queued),
-            })
-        })
-    }
+    fn records(&self) -> impl Iterator<Item = RecordAtRest>;
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -220,6 +101,11 @@ impl<Consumer> Broker<Consumer> {
         });
         self.ready.push_back(place);
         MessageId(place + 1)
+    }
+
+    /// Whether any message of the slot was accepted.
+    pub fn accepted(&self, slot: SlotTag) -> bool {
+        self.messages.iter().any(|message| message.slot == slot)
     }
 
     /// broker.deliver: somebody waits for a message.

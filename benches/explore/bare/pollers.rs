@@ -1,7 +1,8 @@
 //! Relay and recovery: arranged anew whenever a row that they read has changed.
 
 use super::agenda::{Action, Ms};
-use super::{INSTANCES, Loop, SCHEDULERS};
+use super::sites::Watch;
+use super::{INSTANCES, Loop, SCHEDULERS, Store};
 use evidence::Timestamp;
 
 /// `[dispatch] relay_every`.
@@ -16,7 +17,7 @@ pub struct Poller {
     scheduled: Option<Ms>,
 }
 
-impl Loop<'_> {
+impl<S: Store, W: Watch> Loop<'_, S, W> {
     pub(super) fn arrange_relays(&mut self) {
         if let Some(due) = self.database.relay_due() {
             (0..SCHEDULERS).for_each(|instance| self.arrange(instance, due, RELAY_EVERY));

@@ -1,14 +1,15 @@
 //! What a request does at its server, and whom the server tells.
 
 use super::agenda::{Action, Answer, Call, Ms};
-use super::{Downstream, Loop};
+use super::sites::Watch;
+use super::{Downstream, Loop, Store};
 use evidence::{Ids, MessageId, What};
 use scheduler::steps;
 
 /// `[broker] ack_deadline`.
 const ACK_DEADLINE: Ms = 30_000;
 
-impl Loop<'_> {
+impl<S: Store, W: Watch> Loop<'_, S, W> {
     /// The request is at its server.
     pub(super) fn serve(&mut self, instance: u8, call: Call) {
         let now = self.timestamp();
@@ -44,7 +45,7 @@ impl Loop<'_> {
                 }
             }
             Call::Finish => {
-                let done = self.database.finish(&of.ids, of.token);
+                let done = self.database.finish(now, &of.ids, of.token);
                 self.reply(instance, Answer::Finished(done));
                 if done {
                     self.arrange_recoveries();
