@@ -1,33 +1,37 @@
 //! A fault as a clause: `executor-1 died before it acked`.
 
 use super::super::Spoken;
-use super::story::Story;
+use super::story::{Story, at};
 use evidence::{Event, Step};
 use scenarios::spec::{Fault, FaultKind, Phase, Server, applies};
+use scheduler::dispatch::Order;
 
 /// The fault in the past tense, without a full stop.
 pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String {
     let who = story.who(strike);
     let server = server(strike.step);
-    let request = words(strike.step).request;
+    let words = words_in(story, strike.step);
+    let request = words.request;
     let lasts = Spoken::about(fault.magnitude_ms);
-    let when = || when(strike.step, fault.site.phase);
+    let when = || when(strike.step, &words, fault.site.phase);
     match fault.kind {
         FaultKind::LoseRequest => format!("{who}'s {request} never reached {server}"),
         FaultKind::LoseReply => format!("the reply to {who}'s {request} was lost"),
         FaultKind::Delay => format!("{who}'s {request} was {lasts} on its way"),
         FaultKind::DuplicateRequest => format!("{who}'s {request} reached {server} twice"),
         FaultKind::Refuse => format!("{server} refused {who}'s {request}"),
-        FaultKind::Crash => format!("{who} died {}", when()),
+        FaultKind::Crash => format!("{who} died{} {}", moment(strike), when()),
         FaultKind::Pause => format!("{who} stood still for {lasts} {}", when()),
-        FaultKind::Partition => format!("{who} and {server} were cut off for {lasts}"),
-        FaultKind::PartitionToServer => format!("nothing of {who} reached {server} for {lasts}"),
+        FaultKind::Partition => format!("{who} was cut off from {server} for {lasts} {}", when()),
+        FaultKind::PartitionToServer => {
+            format!("nothing of {who} reached {server} for {lasts}")
+        }
         FaultKind::PartitionFromServer => {
             format!("no answer of {server} reached {who} for {lasts}")
         }
         FaultKind::GracefulStop => format!("{who} was told to stop {}", when()),
-        FaultKind::BrokerRestart => "the broker restarted".to_owned(),
-        FaultKind::OperatorReplay => "a person replayed the message".to_owned(),
+        FaultKind::BrokerRestart => format!("the broker restarted at {}", at(strike.at)),
+        FaultKind::OperatorReplay => format!("a person replayed the message at {}", at(strike.at)),
         FaultKind::ClockStep => format!(
             "{who}'s clock jumped {} by {}",
             if fault.magnitude_ms < 0 {
@@ -40,9 +44,14 @@ pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String
     }
 }
 
+/// When a fault struck, as [`clause`] says it of a crash: ` at 02:00:00.218,`.
+pub(super) fn moment(strike: &Event) -> String {
+    format!(" at {},", at(strike.at))
+}
+
 /// Where around a step an instance was struck.
-fn when(step: &Step, phase: Phase) -> String {
-    let Words { request, deed } = words(step);
+fn when(step: &Step, words: &Words, phase: Phase) -> String {
+    let Words { request, deed } = words;
     match (step.name, phase) {
         ("timer.wait", Phase::Request) => "in its sleep before the slot".to_owned(),
         ("timer.wait", Phase::Done | Phase::Reply) => "as it woke for the slot".to_owned(),
@@ -59,6 +68,17 @@ struct Words {
     request: &'static str,
     /// What it did, to stand after `it`.
     deed: &'static str,
+}
+
+/// In one transaction the new position is the commit.
+fn words_in(story: &Story<'_>, step: &Step) -> Words {
+    match (story.execution.scenario.dispatch.order, step.name) {
+        (Order::OneTransaction, "dispatch.advance") => Words {
+            request: "commit",
+            deed: "committed",
+        },
+        _ => words(step),
+    }
 }
 
 fn words(step: &Step) -> Words {

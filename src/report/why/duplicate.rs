@@ -1,7 +1,9 @@
 //! Why a run had its effect twice, or two attempts at once, by the layer where it was born.
 
+use super::fired;
 use super::missing::because;
-use super::story::{Story, at, message};
+use super::past::{downstream, lease_ended, past, spoken, undone};
+use super::story::{Story, Two, at, message};
 use evidence::{AttemptEnd, Attribution, Event, Layer, What};
 use scenarios::spec::FaultKind;
 
@@ -15,7 +17,7 @@ pub(super) fn why(story: &Story<'_>) -> String {
         second: other,
     };
     match &story.execution.judgement.layer {
-        Some(Attribution::Layer(Layer::Scheduling)) => scheduling(story, &two),
+        Some(Attribution::Layer(Layer::Scheduling)) => fired::twice(story, &two),
         Some(Attribution::Layer(Layer::Publishing)) => publishing(story, &two),
         Some(Attribution::Layer(Layer::Delivery)) => delivery(story, &two),
         Some(Attribution::Layer(Layer::Execution)) => execution(story, &two),
@@ -31,85 +33,85 @@ pub(super) fn why(story: &Story<'_>) -> String {
     }
 }
 
-/// The slot's first two effects.
-struct Two<'a> {
-    first: &'a Event,
-    second: &'a Event,
-}
-
-/// One slot, two runs.
-fn scheduling(story: &Story<'_>, two: &Two<'_>) -> String {
-    let slot = story.slot();
-    let traces = [two.first.ids.trace, two.second.ids.trace];
-    let fired = |event: &&&Event| event.what == What::Fired && traces.contains(&event.ids.trace);
-    let mut fired = story.events.iter().filter(fired);
-    let (Some(one), Some(other)) = (fired.next(), fired.next()) else {
-        return format!("{slot} became two runs.");
-    };
-    let (who, times) = (story.who(one), [at(one.at), at(other.at)]);
-    let cause = story.cause_before(two.second);
-    if one.instance != other.instance {
-        let nothing = match story.execution.scenario.dispatch.claim.name() {
-            "none" => "no claim makes one of them give way".to_owned(),
-            claim => format!("the claim ({claim}) let both through"),
-        };
-        return format!(
-            "{}{who} fired {slot} at {} and {} at {}; {nothing}, so both ran.",
-            because(cause),
-            times[0],
-            story.who(other),
-            times[1]
-        );
-    }
-    match cause {
-        Some(cause) => format!(
-            "{who} had fired {slot} at {}; {}, and at {} it fired the slot again as a new run.",
-            times[0],
-            story.cause_of(who, &cause),
-            times[1]
-        ),
-        None => format!(
-            "{who} fired {slot} twice, at {} and at {}.",
-            times[0], times[1]
-        ),
-    }
-}
-
 /// One run, two messages.
 fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
+    if let Some(told) = undone(story, two) {
+        return told;
+    }
     let (one, other) = (message(two.first), message(two.second));
     let (Some(earlier), Some(later)) = (
         story.published(two.first.ids.message),
         story.published(two.second.ids.message),
     ) else {
-        return format!(
-            "one run travelled in two messages, {one} and {other}{}.",
-            let_in(story)
-        );
+        let past = past(story, two);
+        return format!("one run travelled in two messages, {one} and {other}, and {past}.");
     };
-    let (earlier, later) = if later.at < earlier.at {
-        (later, earlier)
-    } else {
-        (earlier, later)
+    let (earlier, later) = match later.at < earlier.at {
+        true => (later, earlier),
+        false => (earlier, later),
     };
-    let (one, other) = (message(earlier), message(later));
-    let requeued = story.events.iter().any(|event| {
+    let born = match requeued(story, later) {
+        Some(requeued) => put_back(story, requeued, later),
+        None => published_again(story, earlier, later),
+    };
+    format!("{born}, and {}.", past(story, two))
+}
+
+/// Recovery's note on a message that it published.
+fn requeued<'a>(story: &Story<'a>, published: &Event) -> Option<&'a Event> {
+    story.events.iter().copied().find(|event| {
         event.what == What::Requeued
-            && event.instance == later.instance
-            && event.at >= later.at
-            && event.at.ms_since(later.at) < 5_000
-    });
-    let born = match story.faults_before(later).next() {
-        Some((fault, _)) if fault.kind == FaultKind::OperatorReplay => {
-            format!("a person replayed {one}: the broker took the copy as {other}")
-        }
-        _ if requeued => {
-            let preface = because(story.cause_before(later));
+            && event.instance == published.instance
+            && event.at >= published.at
+            && event.at.ms_since(published.at) < 5_000
+    })
+}
+
+/// Recovery took the run for forgotten and made the second message.
+fn put_back(story: &Story<'_>, requeued: &Event, later: &Event) -> String {
+    let cause = story.cause_before(later);
+    let why = match (lease_ended(story, later), cause) {
+        (Some((owner, lease)), None) => format!(
+            "{}'s lease of {} ended while it was still at work; ",
+            story.who(owner),
+            spoken(lease)
+        ),
+        (Some((owner, lease)), Some(cause)) => {
+            let whose = match cause.starts_with(story.who(owner)) {
+                true => "its".to_owned(),
+                false => format!("{}'s", story.who(owner)),
+            };
             format!(
-                "{preface}recovery on {} took the run for forgotten and put it back as {other}",
-                story.who(later)
+                "{cause}; once {whose} lease of {} had ended, ",
+                spoken(lease)
             )
         }
+        (None, cause) => because(cause),
+    };
+    format!(
+        "{why}recovery on {} put the run back as {} at {}",
+        story.who(requeued),
+        message(later),
+        at(later.at)
+    )
+}
+
+/// How the run was published a second time.
+fn published_again(story: &Story<'_>, earlier: &Event, later: &Event) -> String {
+    let (one, other) = (message(earlier), message(later));
+    let first = story.who(earlier);
+    let again = || {
+        format!(
+            "after {} {} published again as {other}",
+            story.between(earlier, later),
+            story.who(later)
+        )
+    };
+    match story.faults_before(later).next() {
+        Some((fault, strike)) if fault.kind == FaultKind::OperatorReplay => format!(
+            "a person replayed {one} at {}: the broker took the copy as {other}",
+            at(strike.at)
+        ),
         Some((fault, strike)) if fault.kind == FaultKind::DuplicateRequest => format!(
             "{}'s publish reached the broker twice and was taken as {one} and {other}",
             story.who(strike)
@@ -118,55 +120,52 @@ fn publishing(story: &Story<'_>, two: &Two<'_>) -> String {
             if strike.step.name == "broker.publish" && fault.kind == FaultKind::LoseReply =>
         {
             format!(
-                "the broker had taken {}'s publish as {one}, but its confirm never came back; after {} \
-             {} published again as {other}",
-                story.who(earlier),
-                story.between(earlier, later),
-                story.who(later)
+                "the broker had taken {first}'s publish as {one}, but its confirm never came back; {}",
+                again()
             )
         }
         Some((fault, strike)) => format!(
-            "{} had published {one}; {}, and after {} {} published again as {other}",
-            story.who(earlier),
-            story.cause_of(story.who(earlier), &story.cause(fault, strike)),
-            story.between(earlier, later),
-            story.who(later)
+            "{first} had published {one}; {}, and {}",
+            story.cause_of(first, &story.cause(fault, strike)),
+            again()
         ),
         None => format!(
-            "{} published {one} at {} and {} published {other} at {}",
-            story.who(earlier),
+            "{first} published {one} at {} and {} published {other} at {}",
             at(earlier.at),
             story.who(later),
             at(later.at)
         ),
-    };
-    format!("{born}{}.", let_in(story))
+    }
 }
 
 /// One message, two deliveries.
 fn delivery(story: &Story<'_>, two: &Two<'_>) -> String {
+    if let Some(told) = undone(story, two) {
+        return told;
+    }
     let handed = |of: &Event| story.delivered(of.ids.message, of.ids.delivery);
     let (Some(one), Some(other)) = (handed(two.first), handed(two.second)) else {
         return format!("{} was handed over twice.", message(two.first));
     };
-    let (one, other, effect) = if other.ids.delivery < one.ids.delivery {
-        (other, one, two.second)
-    } else {
-        (one, other, two.first)
+    let (one, other, effect) = match other.ids.delivery < one.ids.delivery {
+        true => (other, one, two.second),
+        false => (one, other, two.first),
     };
     if let Some(given_back) = given_back(story, one, other) {
-        return tried_again(story, given_back, other);
+        return tried_again(story, two, given_back, other);
     }
-    let again = match one.instance == other.instance {
-        true => "to it again".to_owned(),
-        false => format!("to {}", story.who(other)),
+    let again = story.who(other);
+    let past = past_delivery(story, two, other);
+    let past = match past.strip_prefix(again) {
+        Some(did) if one.instance == other.instance => format!("to it again, which{did}"),
+        Some(did) => format!("to {again}, which{did}"),
+        None if one.instance == other.instance => format!("to it again, and {past}"),
+        None => format!("to {again}, and {past}"),
     };
     format!(
-        "{}; after {} the broker handed {} {again}{}.",
+        "{} the broker handed {} {past}.",
         why_handed_over_again(story, effect, one, other),
-        story.between(one, other),
-        message(one),
-        no_way_to_know(story, other)
+        message(one)
     )
 }
 
@@ -181,22 +180,22 @@ fn given_back<'a>(story: &Story<'a>, one: &Event, other: &Event) -> Option<&'a E
 }
 
 /// The first consumer took its attempt for failed and gave the message back for another one.
-fn tried_again(story: &Story<'_>, given_back: &Event, other: &Event) -> String {
+fn tried_again(story: &Story<'_>, two: &Two<'_>, given_back: &Event, other: &Event) -> String {
     let who = story.who(given_back);
-    let why = match story.cause_before(given_back) {
-        Some(cause) => format!("{cause}; {who}"),
-        None => who.to_owned(),
+    let again = story.who(other);
+    let past = downstream(story, two);
+    let past = match past.strip_prefix(again) {
+        Some(did) => format!("{again} tried again,{did}"),
+        None => format!("at {} {again} tried again, and {past}", at(other.at)),
     };
     format!(
-        "{why} took its attempt for failed and gave {} back; at {} {} tried again{}.",
-        message(other),
-        at(other.at),
-        story.who(other),
-        downstream_did_not_know(story)
+        "{}{who} took its attempt for failed and gave {} back; {past}.",
+        because(story.cause_before(given_back)),
+        message(other)
     )
 }
 
-/// What kept the first delivery from being settled in time.
+/// What kept the first delivery from being settled in time, and when that showed.
 fn why_handed_over_again(story: &Story<'_>, effect: &Event, one: &Event, other: &Event) -> String {
     let who = story.who(one);
     let had_done = effect.at <= other.at;
@@ -204,17 +203,25 @@ fn why_handed_over_again(story: &Story<'_>, effect: &Event, one: &Event, other: 
     let server = story
         .faults_before(other)
         .find(|(fault, _)| fault.kind == FaultKind::BrokerRestart);
+    let after = format!("after {}", story.between(one, other));
     match strike.or(server) {
         Some((fault, strike)) if had_done && effect.at <= strike.at => {
             let cause = story.cause_of(who, &story.cause(fault, strike));
             match cause.strip_prefix("it ") {
-                Some(did) => format!("{who} had done the work but {did}"),
-                None => format!("{who} had done the work, but {cause}"),
+                Some(did) => format!("{who} had done the work but {did}; {after}"),
+                None => format!("{who} had done the work, but {cause}; {after}"),
             }
         }
-        Some((fault, strike)) => story.cause(fault, strike),
-        None if had_done => format!("{who} had done the work but had not acked it"),
-        None => format!("{who} was still at work"),
+        Some((fault, strike)) => format!("{}; {after}", story.cause(fault, strike)),
+        None if had_done => format!("{who} had done the work but had not acked it; {after}"),
+        None => match story.execution.scenario.broker.ack_deadline.0 {
+            Some(deadline) if other.at.ms_since(one.at) >= deadline.as_i64() => format!(
+                "{who} was still at work when its ack deadline of {} passed; at {}",
+                spoken(deadline),
+                at(other.at)
+            ),
+            _ => format!("{who} was still at work; {after}"),
+        },
     }
 }
 
@@ -251,16 +258,17 @@ fn execution(story: &Story<'_>, two: &Two<'_>) -> String {
         ),
     };
     format!(
-        "{happened} {noticed} and tried again (attempt {}){}.",
+        "{happened} {noticed} and tried again at {} (attempt {}), and {}.",
+        at(story.started(two.second).unwrap_or(two.second).at),
         two.second.ids.attempt,
-        downstream_did_not_know(story)
+        downstream(story, two)
     )
 }
 
 /// One attempt, two effects.
 fn effect(story: &Story<'_>, two: &Two<'_>) -> String {
     match story.cause_before(two.second) {
-        Some(cause) => format!("{cause}{}.", downstream_did_not_know(story)),
+        Some(cause) => format!("{cause}, and {}.", downstream(story, two)),
         None => format!(
             "attempt {} of {} called the downstream twice.",
             two.first.ids.attempt,
@@ -269,42 +277,20 @@ fn effect(story: &Story<'_>, two: &Two<'_>) -> String {
     }
 }
 
-/// Why nobody stopped the second message.
-fn let_in(story: &Story<'_>) -> String {
-    match story.guard() {
-        None => ", and no guard compared their run key".to_owned(),
-        Some(_) if story.first(|what| *what == What::TakenOver).is_some() => {
-            downstream_did_not_know(story)
-        }
-        Some(guard) => format!(", and the guard ({guard}) let both in"),
-    }
-}
-
 /// Why the second consumer went ahead.
-fn no_way_to_know(story: &Story<'_>, delivered: &Event) -> String {
+fn past_delivery(story: &Story<'_>, two: &Two<'_>, delivered: &Event) -> String {
     let taken_over = story.events.iter().any(|event| {
         event.what == What::TakenOver
             && event.instance == delivered.instance
             && event.at >= delivered.at
     });
-    match story.guard() {
-        None => ", which had no way to know".to_owned(),
-        Some(_) if taken_over => {
-            ", which took the run over once its lease had ended".to_owned()
-                + &downstream_did_not_know(story)
-        }
-        Some(guard) => format!(", and the guard ({guard}) let it in"),
-    }
-}
-
-/// Why the outside world did not stop the second call.
-fn downstream_did_not_know(story: &Story<'_>) -> String {
-    match story.execution.scenario.downstream.protection.name() {
-        "none" => ", and nothing downstream could recognise the second call".to_owned(),
-        protection => format!(
-            ", and the downstream ({}) did not stop the second call",
-            protection.replace('_', " ")
+    match taken_over {
+        true => format!(
+            "{} took the run over once its lease had ended, and {}",
+            story.who(delivered),
+            downstream(story, two)
         ),
+        false => past(story, two),
     }
 }
 

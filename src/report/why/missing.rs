@@ -5,6 +5,7 @@ use super::story::{Story, at, message};
 use evidence::{Attribution, Event, Holder, Layer, RecordState, What};
 use scenarios::spec::Phase;
 use scheduler::IdentityKey;
+use scheduler::dispatch::CatchUp;
 
 pub(super) fn lost(story: &Story<'_>) -> String {
     match &story.execution.judgement.layer {
@@ -46,9 +47,15 @@ fn never_dispatched(story: &Story<'_>) -> String {
             but(story, event, cause)
         ),
         (None, None, None) => match story.all_causes() {
-            Some(cause) => format!(
-                "{cause}, so nobody fired {slot}, and the timers went on with the slots after it."
-            ),
+            Some(cause) => match story.execution.scenario.dispatch.catch_up {
+                CatchUp::None => format!(
+                    "{cause}, so nobody fired {slot}, and who starts again does not look back."
+                ),
+                CatchUp::All | CatchUp::One => format!(
+                    "{cause}, so nobody fired {slot}, and the timers went on with the slots after \
+                     it."
+                ),
+            },
             None => format!("nobody fired {slot}."),
         },
     }
@@ -90,9 +97,10 @@ fn dropped(story: &Story<'_>) -> String {
             but_somebody(cause)
         ),
         (None, Some(event)) => format!(
-            "the broker counted {} as done when it handed it to {}{}; nobody else will get it.",
+            "the broker counted {} as done when it handed it to {} at {}{}; nobody else will get it.",
             message(event),
             story.who(event),
+            at(event.at),
             but_somebody(cause)
         ),
         (None, None) => format!(
@@ -111,32 +119,100 @@ fn never_done(story: &Story<'_>) -> String {
     match (skipped, repeated) {
         (Some(event), _) if mistakes_slots(story) => format!(
             "by the key it compares (timer_id) {slot} looks like an earlier slot that was done, so \
-             {} answered \"done\" without running it.",
+             at {} {} answered \"done\" without running it.",
+            at(event.at),
             story.who(event)
         ),
         (Some(event), _) => format!(
-            "{}{} found the run marked as taken, answered \"done\" and let go of {}: nobody will \
-             do the work.",
+            "{}at {} {} found {}, answered \"done\" and let go of {}: nobody will do the work.",
             because(story.last_cause()),
+            at(event.at),
             story.who(event),
+            found(story, event),
             message(event)
         ),
         (None, Some(event)) => format!(
-            "the downstream took {}'s call for a repeat of an earlier one and did nothing.",
+            "at {} the downstream took {}'s call for a repeat of an earlier one and did nothing.",
+            at(event.at),
             story.who(event)
         ),
-        (None, None) => match story.last(|what| *what == What::AttemptStarted) {
-            Some(event) => format!(
-                "{} had begun the work{}; nobody will do it again.",
-                story.who(event),
-                but(story, event, story.last_cause())
-            ),
-            None => format!(
-                "{}nobody did the work of {slot}.",
-                because(story.last_cause())
-            ),
+        (None, None) => match dropped_as_busy(story) {
+            Some(told) => told,
+            None => left_undone(story),
         },
     }
+}
+
+/// What a skipping guard found.
+fn found(story: &Story<'_>, skipped: &Event) -> String {
+    let earlier = |event: &&&Event| event.at <= skipped.at;
+    let mut earlier = story.events.iter().rev().filter(earlier);
+    let state = earlier.find_map(|event| match event.what {
+        What::Recorded(state) => Some(state),
+        _ => None,
+    });
+    match state {
+        Some(state) => format!("the run's record ({state})"),
+        None => "the run marked as taken".to_owned(),
+    }
+}
+
+/// Whoever found the run in other hands dropped it; the other hands did not finish it.
+fn dropped_as_busy(story: &Story<'_>) -> Option<String> {
+    let busy = story.last(|what| *what == What::Busy)?;
+    let later = |event: &&&Event| event.at >= busy.at;
+    let mut later = story.events.iter().filter(later);
+    // Settled by the one that found it busy: not given back.
+    let is_settled = later.any(|event| {
+        event.what == What::Acked
+            && event.ids.message == busy.ids.message
+            && event.ids.delivery == busy.ids.delivery
+    });
+    if !is_settled && !story.execution.history.cast.local {
+        return None;
+    }
+    let mut earlier = story.events.iter().rev().copied();
+    let holder = earlier
+        .find(|event| event.what == What::AttemptStarted && event.at <= busy.at)
+        .map_or("another", |event| story.who(event));
+    let run = match busy.ids.message {
+        Some(message) => message.to_string(),
+        None => story.slot(),
+    };
+    let lock = match story.guard() {
+        Some("state_machine") => "lease",
+        _ => "lock",
+    };
+    Some(format!(
+        "{}at {} {} found {holder}'s {lock} still held and dropped {run}: nobody will do the work.",
+        because(story.last_cause()),
+        at(busy.at),
+        story.who(busy)
+    ))
+}
+
+/// Somebody began and did not end, or nobody began.
+fn left_undone(story: &Story<'_>) -> String {
+    let cause = story.last_cause();
+    let Some(begun) = story.last(|what| *what == What::AttemptStarted) else {
+        return format!("{}nobody did the work of {}.", because(cause), story.slot());
+    };
+    let acked = story.first(|what| *what == What::Acked);
+    let early = match acked {
+        Some(acked) if acked.at <= begun.at && acked.ids.message == begun.ids.message => {
+            format!(" acked {} at {} and", message(acked), at(acked.at))
+        }
+        _ => String::new(),
+    };
+    let stays = match story.record() {
+        Some(state) => format!("its record stays {state}, and "),
+        None => String::new(),
+    };
+    format!(
+        "{} had{early} begun the work{}; {stays}nobody will do it again.",
+        story.who(begun),
+        but(story, begun, cause)
+    )
 }
 
 fn mistakes_slots(story: &Story<'_>) -> bool {
@@ -147,11 +223,10 @@ pub(super) fn stuck(story: &Story<'_>) -> String {
     let slot = story.slot();
     let message = story.message();
     if story.is_held(Holder::DeadLetter) {
-        let deliveries = story.number(|what| *what == What::Delivered);
         return format!(
-            "{}{message} was set aside as a dead letter after {} and waits there for a person.",
-            because(story.last_cause()),
-            count(deliveries, "delivery")
+            "{}{} and waits there for a person.",
+            because(story.all_causes()),
+            dead_letter(story)
         );
     }
     let where_it_is = if story.is_held(Holder::OutboxRow) {
@@ -165,13 +240,39 @@ pub(super) fn stuck(story: &Story<'_>) -> String {
     } else if story.is_held(Holder::ArmedTimer) {
         "its timer is armed and never came to fire it".to_owned()
     } else if let Some(state) = story.record() {
-        format!("its record says {state} and no message of it is left")
+        match story.first(|what| *what == What::Published) {
+            Some(_) => format!("its record says {state} and no message of it is left"),
+            None => format!("its record says {state} and no message of it was ever published"),
+        }
     } else {
         "nothing moves it on".to_owned()
     };
     format!(
         "{}{slot} is not done: {where_it_is}.",
         because(story.last_cause())
+    )
+}
+
+/// `m1 had used up its 3 deliveries (2 only put off) and became a dead letter at ...`.
+pub(super) fn dead_letter(story: &Story<'_>) -> String {
+    let parked = story.last(|what| *what == What::DeadLettered);
+    let Some(parked) = parked else {
+        return format!("{} became a dead letter", story.message());
+    };
+    let number = |says: &dyn Fn(&What) -> bool| {
+        let own = |event: &&&Event| event.ids.message == parked.ids.message;
+        let own = story.events.iter().filter(own);
+        own.filter(|event| says(&event.what)).count() as u64
+    };
+    let put_off = match number(&|what| matches!(what, What::Deferred { .. })) {
+        0 => String::new(),
+        times => format!(" ({times} only put off)"),
+    };
+    let deliveries = count(number(&|what| *what == What::Delivered), "delivery");
+    format!(
+        "{} had used up its {deliveries}{put_off} and became a dead letter at {}",
+        message(parked),
+        at(parked.at)
     )
 }
 
@@ -185,11 +286,20 @@ pub(super) fn gave_up(story: &Story<'_>) -> String {
         );
     }
     let attempts = story.events.iter().map(|event| event.ids.attempt).max();
-    format!(
-        "{}{slot} was given up after {} and recorded DEAD.",
-        because(cause),
-        count(attempts.unwrap_or(0), "attempt")
-    )
+    let attempts = count(attempts.unwrap_or(0), "attempt");
+    let dead = story.first(|what| *what == What::Recorded(RecordState::Dead));
+    match dead {
+        Some(dead) => format!(
+            "{}at {} {} gave {slot} up after {attempts} and recorded it DEAD.",
+            because(story.all_causes()),
+            at(dead.at),
+            story.who(dead)
+        ),
+        None => format!(
+            "{}{slot} was given up after {attempts} and recorded DEAD.",
+            because(story.all_causes())
+        ),
+    }
 }
 
 /// `, but <cause>`, or nothing; whoever was named just before is not named again.

@@ -6,7 +6,9 @@
 
 mod causes;
 mod duplicate;
+mod fired;
 mod missing;
+mod past;
 mod story;
 #[cfg(test)]
 mod tests;

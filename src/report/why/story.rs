@@ -15,6 +15,12 @@ pub(super) struct Story<'a> {
     pub faults: Vec<(&'a Fault, &'a Event)>,
 }
 
+/// The slot's first two effects.
+pub(super) struct Two<'a> {
+    pub first: &'a Event,
+    pub second: &'a Event,
+}
+
 impl<'a> Story<'a> {
     pub fn of(execution: &'a Execution<'a>, told: &'a SlotVerdict) -> Self {
         Story {
@@ -68,6 +74,22 @@ impl<'a> Story<'a> {
             .find(|event| event.what == What::Published && event.ids.message == message)
     }
 
+    /// The start of the attempt that an event belongs to.
+    pub fn started(&self, of: &Event) -> Option<&'a Event> {
+        self.events.iter().copied().rfind(|event| {
+            event.what == What::AttemptStarted && event.at <= of.at && is_same_attempt(event, of)
+        })
+    }
+
+    /// The end of the attempt that an event belongs to.
+    pub fn ended(&self, of: &Event) -> Option<&'a Event> {
+        self.events.iter().copied().find(|event| {
+            matches!(event.what, What::AttemptEnded(_))
+                && event.at >= of.at
+                && is_same_attempt(event, of)
+        })
+    }
+
     /// The faults up to an event, the last first.
     pub fn faults_before(&self, event: &Event) -> impl Iterator<Item = (&'a Fault, &'a Event)> {
         let until = event.at;
@@ -99,11 +121,26 @@ impl<'a> Story<'a> {
         Some(self.cause(fault, strike))
     }
 
-    /// Every fault, as one clause.
+    /// Every fault, as one clause; what happened several times is said once.
     pub fn all_causes(&self) -> Option<String> {
-        let causes = self.faults.iter();
-        let causes: Vec<String> = causes.map(|(fault, at)| self.cause(fault, at)).collect();
-        (!causes.is_empty()).then(|| causes.join(" and "))
+        let mut causes: Vec<(String, String, u32)> = Vec::new();
+        for (fault, strike) in &self.faults {
+            let cause = self.cause(fault, strike);
+            let timeless = cause.replacen(&causes::moment(strike), "", 1);
+            match causes.iter_mut().find(|(_, said, _)| *said == timeless) {
+                Some((.., times)) => *times += 1,
+                None => causes.push((cause, timeless, 1)),
+            }
+        }
+        let causes = causes
+            .into_iter()
+            .map(|(cause, timeless, times)| match times {
+                1 => cause,
+                2 => format!("{timeless}, twice"),
+                _ => format!("{timeless}, {times} times"),
+            });
+        let causes: Vec<String> = causes.collect();
+        (!causes.is_empty()).then(|| causes.join(", and "))
     }
 
     /// A fault as a clause.
@@ -158,6 +195,27 @@ impl<'a> Story<'a> {
     pub fn between(&self, from: &Event, to: &Event) -> Spoken {
         Spoken::about(to.at.ms_since(from.at))
     }
+}
+
+/// Whether two events are of one attempt of one instance's life.
+fn is_same_attempt(one: &Event, other: &Event) -> bool {
+    let of = |event: &Event| {
+        let Event {
+            instance,
+            incarnation,
+            ids,
+            ..
+        } = event;
+        (
+            *instance,
+            *incarnation,
+            ids.trace,
+            ids.message,
+            ids.delivery,
+            ids.attempt,
+        )
+    };
+    of(one) == of(other)
 }
 
 /// The time of day.

@@ -2,7 +2,7 @@
 
 use super::super::Spoken;
 use super::super::set_up::count;
-use super::missing::because;
+use super::missing::{because, dead_letter};
 use super::story::{Story, at};
 use evidence::{Ended, Holder, What};
 
@@ -29,6 +29,14 @@ pub(super) fn misrecorded(story: &Story<'_>) -> String {
 
 pub(super) fn unfinished(story: &Story<'_>) -> String {
     let slot = story.slot();
+    if let (true, Some(effect)) = (story.is_held(Holder::DeadLetter), story.effects().next()) {
+        return format!(
+            "{}{}, asking again for {slot}, which had its effect at {}.",
+            because(story.all_causes()),
+            dead_letter(story),
+            at(effect.at)
+        );
+    }
     let open = if story.is_held(Holder::OutboxRow) {
         "its row in the outbox stays pending".to_owned()
     } else if story.is_held(Holder::UnackedMessage) {
