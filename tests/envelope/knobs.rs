@@ -1,0 +1,248 @@
+//! Set-ups inside the envelope: every number of the recommended stack is drawn, and the conditions
+//! of the design hold.
+
+use proptest::prelude::*;
+use scenarios::Scenario;
+use scenarios::file::{DownstreamTable, InFlight, TimerTable, Topology};
+use scenarios::spec::Magnitudes;
+use scheduler::effects::{IdempotencyKeyConfig, ProtectionConfig, TransactionalConfig};
+use scheduler::guards::{GuardConfig, OnLost, StateMachineConfig};
+use scheduler::schedules::ScheduleConfig;
+use scheduler::work::{RetryConfig, WorkConfig};
+use scheduler::{Span, Switchable};
+
+/// The most faults of a plan; `max_attempts` is greater.
+pub const MOST_FAULTS: u32 = 4;
+
+/// When the first slot is due: after every instance has recorded that its timers exist, whatever
+/// goes wrong at its start. A slot before that is a slot before the timer's time.
+const REGISTERED: Span = Span::secs(3600);
+
+/// How the effect is protected.
+#[derive(Clone, Copy, Debug)]
+pub enum Protected {
+    /// By a key; a second call waits for the first.
+    KeyWait,
+    /// By a key; a second call is told that the first is at work.
+    KeyConflict,
+    /// By a transaction with the record.
+    Transaction,
+}
+
+/// The numbers of a set-up, in milliseconds where they are times.
+#[derive(Clone, Debug)]
+pub struct Knobs {
+    topology: (u8, u8, u16, u64),
+    /// How often each timer is due, and how many slots it has.
+    timers: Vec<(u64, u32)>,
+    protected: Protected,
+    takes: u64,
+    call_timeout: u64,
+    latency: u64,
+    lease: u64,
+    /// As a share of the lease, in hundredths; `None`: off, and the lease is longer than the work.
+    heartbeat: Option<u64>,
+    on_lost: OnLost,
+    sweep_queued_after: u64,
+    recovery_every: u64,
+    relay_every: u64,
+    ack_deadline: u64,
+    /// As a share of the deadline, in hundredths.
+    renewal: Option<u64>,
+    dedup_window: Option<u64>,
+    redeliver_on_disconnect: bool,
+    ack_fencing: bool,
+    loses_on_restart: bool,
+    backoff: (u64, u64),
+    spare_attempts: u32,
+}
+
+impl Knobs {
+    /// Any set-up inside the envelope.
+    pub fn any() -> impl Strategy<Value = Knobs> {
+        let topology = (1..=3u8, 1..=3u8, 1..=3u16, 500..=20_000u64);
+        let timer = (prop_oneof![5_000..=60_000u64, Just(86_400_000)], 1..=3u32);
+        let protected = prop_oneof![
+            Just(Protected::KeyWait),
+            Just(Protected::KeyConflict),
+            Just(Protected::Transaction)
+        ];
+        let work = (
+            prop_oneof![Just(0), 1..=60_000u64],
+            500..=8_000u64,
+            10..=90u64,
+        );
+        let guard = (
+            10_000..=120_000u64,
+            prop::option::of(10..=40u64),
+            prop_oneof![Just(OnLost::Continue), Just(OnLost::Cancel)],
+            20_000..=180_000u64,
+            1_000..=30_000u64,
+        );
+        let broker = (
+            5_000..=120_000u64,
+            prop::option::of(10..=50u64),
+            prop::option::of(1_000..=120_000u64),
+            any::<bool>(),
+            any::<bool>(),
+            any::<bool>(),
+        );
+        let retry = ((200..=5_000u64, 5_000..=90_000u64), 0..=4u32);
+        let relay_every = 200..=10_000u64;
+        let timers = prop::collection::vec(timer, 1..=2);
+        (
+            topology,
+            timers,
+            protected,
+            work,
+            guard,
+            broker,
+            retry,
+            relay_every,
+        )
+            .prop_map(
+                |(topology, timers, protected, work, guard, broker, retry, relay_every)| {
+                    let (takes, call_timeout, latency_percent) = work;
+                    let (lease, heartbeat, on_lost, sweep_queued_after, recovery_every) = guard;
+                    let (ack_deadline, renewal, dedup_window, redeliver, fencing, loses) = broker;
+                    let (backoff, spare_attempts) = retry;
+                    Knobs {
+                        topology,
+                        timers,
+                        protected,
+                        takes,
+                        call_timeout,
+                        latency: call_timeout * latency_percent / 100,
+                        lease,
+                        heartbeat,
+                        on_lost,
+                        sweep_queued_after,
+                        recovery_every,
+                        relay_every,
+                        ack_deadline,
+                        renewal,
+                        dedup_window,
+                        redeliver_on_disconnect: redeliver,
+                        ack_fencing: fencing,
+                        loses_on_restart: loses,
+                        backoff,
+                        spare_attempts,
+                    }
+                },
+            )
+    }
+
+    /// The set-up.
+    pub fn scenario(&self) -> Scenario {
+        let mut scenario = Scenario {
+            name: "envelope".to_owned(),
+            timers: self.timers(),
+            guard: self.guard(),
+            downstream: self.downstream(),
+            ..Scenario::default()
+        };
+        let (schedulers, executors, concurrency, restart_after) = self.topology;
+        scenario.topology = Topology {
+            schedulers,
+            executors,
+            concurrency,
+            restart_after: Span::millis(restart_after),
+            ..Topology::default()
+        };
+        scenario.dispatch.relay_every = Span::millis(self.relay_every);
+        scenario.recovery.every = Span::millis(self.recovery_every);
+        let share = |percent: u64| Span::millis((self.ack_deadline * percent / 100).max(1));
+        let broker = &mut scenario.broker;
+        broker.ack_deadline = on(self.ack_deadline);
+        broker.renew_every = Switchable(self.renewal.map(share));
+        broker.dedup_window = Switchable(self.dedup_window.map(Span::millis));
+        broker.redeliver_on_disconnect = self.redeliver_on_disconnect;
+        broker.ack_fencing = self.ack_fencing;
+        broker.loses_on_restart = self.loses_on_restart;
+        scenario.work = self.work(&scenario);
+        scenario
+    }
+
+    fn timers(&self) -> Vec<TimerTable> {
+        let timers = (1..).zip(&self.timers);
+        timers
+            .map(|(number, (every, slots))| TimerTable {
+                id: format!("timer-{number}"),
+                schedule: ScheduleConfig::Every {
+                    every: Span::millis(*every),
+                    phase: REGISTERED,
+                },
+                slots: *slots,
+                ..TimerTable::default()
+            })
+            .collect()
+    }
+
+    /// The lease is renewed, or longer than the work.
+    fn guard(&self) -> GuardConfig {
+        let work = self.takes + self.call_timeout + 1_000;
+        let (lease, heartbeat) = match self.heartbeat {
+            Some(percent) => (self.lease, Some(Span::millis(self.lease * percent / 100))),
+            None => (self.lease.max(work), None),
+        };
+        GuardConfig::StateMachine(StateMachineConfig {
+            lease: Span::millis(lease),
+            heartbeat: Switchable(heartbeat),
+            on_lost: self.on_lost,
+            sweep_queued_after: on(self.sweep_queued_after),
+            ..StateMachineConfig::default()
+        })
+    }
+
+    fn downstream(&self) -> DownstreamTable {
+        DownstreamTable {
+            protection: match self.protected {
+                Protected::KeyWait | Protected::KeyConflict => {
+                    ProtectionConfig::IdempotencyKey(IdempotencyKeyConfig::default())
+                }
+                Protected::Transaction => ProtectionConfig::Transactional(TransactionalConfig {}),
+            },
+            latency: Span::millis(self.latency),
+            in_flight: match self.protected {
+                Protected::KeyConflict => InFlight::Conflict,
+                Protected::KeyWait | Protected::Transaction => InFlight::Wait,
+            },
+        }
+    }
+
+    /// More attempts than faults, which together last longer than all faults one after the other.
+    fn work(&self, scenario: &Scenario) -> WorkConfig {
+        let (backoff, max_backoff) = self.backoff;
+        let mut retry = RetryConfig {
+            max_attempts: MOST_FAULTS + 1,
+            backoff: Span::millis(backoff),
+            max_backoff: Span::millis(max_backoff),
+            ..RetryConfig::default()
+        };
+        let mut work = WorkConfig {
+            takes: Span::millis(self.takes),
+            call_timeout: Span::millis(self.call_timeout),
+            retry: retry.clone(),
+            ..WorkConfig::default()
+        };
+        let with = Scenario {
+            work: work.clone(),
+            ..scenario.clone()
+        };
+        let longest = Magnitudes::of(&with).past_longest_ms.unsigned_abs();
+        let lasting = |retry: &RetryConfig| -> u64 {
+            let waits = 1..retry.max_attempts;
+            waits.map(|attempt| retry.backoff_after(attempt).ms()).sum()
+        };
+        while lasting(&retry) <= u64::from(MOST_FAULTS) * longest {
+            retry.max_attempts += 1;
+        }
+        retry.max_attempts += self.spare_attempts;
+        work.retry = retry;
+        work
+    }
+}
+
+fn on(ms: u64) -> Switchable {
+    Switchable(Some(Span::millis(ms)))
+}
