@@ -46,16 +46,18 @@ fn every_way_repeats_itself() {
 }
 
 #[test]
-fn a_ratio_is_the_median_of_its_rounds_between_the_quartiles() {
+fn a_ratio_is_told_of_the_fastest_turns_and_of_the_middle_round() {
     let seconds = |seconds: [u64; 5]| seconds.map(Duration::from_secs).to_vec();
-    let rounds = Rounds(vec![seconds([10; 5]), seconds([5, 1, 4, 2, 3])]);
+    let rounds = Rounds(vec![
+        seconds([10, 10, 20, 10, 10]),
+        seconds([5, 1, 4, 8, 3]),
+    ]);
     let expected = Ratio {
+        fastest: 0.1,
         median: 0.3,
-        lower: 0.2,
-        upper: 0.4,
     };
     assert_eq!(rounds.ratio(0, 1), expected);
-    assert_eq!(rounds.ratio(1, 1).upper, 1.0);
+    assert_eq!(rounds.ratio(1, 1).median, 1.0);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Ratios that survive a machine on which others are at work.
 //!
-//! The contestants take turns in short rounds, so that what slows one down slows down its
-//! neighbours too. Each round gives one ratio of two contestants, and the median of the rounds is the
-//! answer: half of the rounds may be disturbed without moving it far.
+//! The contestants take turns in short rounds, with the same seeds. Whoever is disturbed is only ever
+//! slower: the fastest turn of each is the one that tells of it alone. What is expected of a busy
+//! machine is told by the median of the rounds' own ratios, each of two turns that were neighbours.
 
 use std::time::{Duration, Instant};
 
@@ -15,12 +15,10 @@ pub struct Rounds(pub Vec<Vec<Duration>>);
 /// One contestant's throughput, relative to another's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
+    /// From the fastest turn of each.
+    pub fastest: f64,
     /// Median of the rounds.
     pub median: f64,
-    /// A quarter of the rounds are below.
-    pub lower: f64,
-    /// A quarter of the rounds are above.
-    pub upper: f64,
 }
 
 /// Lets the contestants take turns, `executions` at a time, all with the same seeds.
@@ -41,16 +39,20 @@ pub fn race(rounds: u64, executions: u64, contestants: &[Contestant<'_>]) -> Rou
 impl Rounds {
     /// The throughput of one contestant relative to that of another.
     pub fn ratio(&self, own: usize, other: usize) -> Ratio {
-        let rounds = self.0[own].iter().zip(&self.0[other]);
-        let mut ratios: Vec<f64> = rounds
-            .map(|(own, other)| other.as_secs_f64() / own.as_secs_f64())
+        let (own, other) = (&self.0[own], &self.0[other]);
+        let ratio = |own: &Duration, other: &Duration| other.as_secs_f64() / own.as_secs_f64();
+        let fastest = own.iter().min().zip(other.iter().min());
+        let mut rounds: Vec<f64> = own
+            .iter()
+            .zip(other)
+            .map(|(own, other)| ratio(own, other))
             .collect();
-        ratios.sort_by(f64::total_cmp);
-        let at = |quarters: usize| ratios[(ratios.len() - 1) * quarters / 4];
+        rounds.sort_by(f64::total_cmp);
         Ratio {
-            median: at(2),
-            lower: at(1),
-            upper: at(3),
+            fastest: fastest.map_or(f64::NAN, |(own, other)| ratio(own, other)),
+            median: rounds
+                .get(rounds.len() / 2)
+                .map_or(f64::NAN, |ratio| *ratio),
         }
     }
 }
