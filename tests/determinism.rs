@@ -21,11 +21,9 @@ struct Sample {
     plans: Vec<(u64, Plan)>,
 }
 
-/// Every scenario of the catalogue, each with `count` random plans of the space `full`, of none to
-/// three faults, under three seeds.
-fn samples(count: u64) -> Vec<Sample> {
-    let sample = |entry: catalogue::Entry| {
-        let scenario = entry.scenario().unwrap();
+impl Sample {
+    /// `count` random plans of the space `full`, of none to three faults, under three seeds.
+    fn of(scenario: Scenario, count: u64) -> Sample {
         let setup = ready(&scenario);
         let space = Table::of(&[&Bounds::new(&scenario, Space::Full)]);
         let plan = |number| {
@@ -39,8 +37,15 @@ fn samples(count: u64) -> Vec<Sample> {
             scenario,
             setup,
         }
-    };
-    catalogue::all().into_iter().map(sample).collect()
+    }
+}
+
+/// Every scenario of the catalogue, each with `count` plans.
+fn samples(count: u64) -> Vec<Sample> {
+    let entries = catalogue::all().into_iter();
+    entries
+        .map(|entry| Sample::of(entry.scenario().unwrap(), count))
+        .collect()
 }
 
 /// The history as the bytes that are hashed.
@@ -155,21 +160,39 @@ fn in_words(history: &History) -> Vec<[String; 4]> {
     history.events.iter().map(words).collect()
 }
 
+/// Leases that end by a clock that may be set while they run, and by one that runs fast.
+fn leases_by_the_nodes_clock() -> [Scenario; 2] {
+    let steady = "
+        [guard]
+        kind = 'state_machine'
+        clock = 'node'
+        heartbeat = 'off'
+        [work]
+        takes = '20s'
+    ";
+    let fast = "
+        [[instance]]
+        name = 'executor-1'
+        clock = { drift_ppm = 50000 }
+    ";
+    [
+        Scenario::parse(steady, "steady").unwrap(),
+        Scenario::parse(&format!("{steady}{fast}"), "fast").unwrap(),
+    ]
+}
+
 #[test]
 fn making_every_idle_poll_changes_nothing() {
-    for Sample {
-        scenario,
-        setup,
-        plans,
-    } in samples(12)
-    {
-        let always = setup.polling_always();
-        for (seed, plan) in &plans {
-            let (skipped, made) = (
-                sim::run(&setup, *seed, plan),
-                sim::run(&always, *seed, plan),
-            );
-            assert_same(&scenario.name, &skipped, &made);
+    let by_node = leases_by_the_nodes_clock();
+    let by_node = by_node
+        .into_iter()
+        .map(|scenario| Sample::of(scenario, 300));
+    for sample in samples(12).into_iter().chain(by_node) {
+        let always = sample.setup.polling_always();
+        for (seed, plan) in &sample.plans {
+            let skipped = sim::run(&sample.setup, *seed, plan);
+            let made = sim::run(&always, *seed, plan);
+            assert_same(&sample.scenario.name, &skipped, &made);
         }
     }
 }
