@@ -2,6 +2,7 @@
 
 use super::fired;
 use super::missing::because;
+use super::outbox::fault_first;
 use super::past::{downstream, lease_ended, past, spoken, undone};
 use super::story::{Story, Two, at, message};
 use evidence::{AttemptEnd, Attribution, Event, Layer, What};
@@ -124,11 +125,14 @@ fn published_again(story: &Story<'_>, earlier: &Event, later: &Event) -> String 
                 again()
             )
         }
-        Some((fault, strike)) => format!(
-            "{first} had published {one}; {}, and {}",
-            story.cause_of(first, &story.cause(fault, strike)),
-            again()
-        ),
+        Some((fault, strike)) => fault_first(story, (fault, strike), earlier, later)
+            .unwrap_or_else(|| {
+                format!(
+                    "{first} had published {one}; {}, and {}",
+                    story.cause_of(first, &story.cause(fault, strike)),
+                    again()
+                )
+            }),
         None => format!(
             "{first} published {one} at {} and {} published {other} at {}",
             at(earlier.at),

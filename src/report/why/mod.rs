@@ -8,6 +8,7 @@ mod causes;
 mod duplicate;
 mod fired;
 mod missing;
+mod outbox;
 mod past;
 mod story;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod duplicates;
 mod missing;
+mod outbox;
 mod rest;
 mod set_ups;
 
