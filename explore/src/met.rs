@@ -1,6 +1,6 @@
 //! Whether an expectation is met, and why not.
 
-use crate::{Cut, Expectation, Failure, Level};
+use crate::{Checked, Cut, Expectation, Failure, Level};
 use evidence::Verdict;
 use std::fmt;
 
@@ -64,6 +64,13 @@ pub enum Doubt {
         /// Number of faults explored.
         explored: u8,
     },
+    /// What is expected was not found, and less was explored than the scenario declares.
+    ExploredLess {
+        /// How far was gone, such as `core to 1`.
+        explored: String,
+        /// How far the scenario goes, such as `core to 2 and full to 1`.
+        declared: String,
+    },
     /// No fault of the space applies anywhere: that nothing fails says nothing.
     NoSites,
     /// No execution had any effect: that none was a duplicate says nothing.
@@ -117,6 +124,11 @@ impl fmt::Display for Doubt {
                 Faults(*expected),
                 Faults(*explored)
             ),
+            Doubt::ExploredLess { explored, declared } => write!(
+                f,
+                "the command line explores less than the scenario declares: {explored}, not \
+                 {declared}"
+            ),
             Doubt::NoSites => f.write_str("no fault of the space applies anywhere"),
             Doubt::NoEffects => f.write_str("no execution had any effect"),
         }
@@ -130,6 +142,37 @@ impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let plural = if self.0 == 1 { "" } else { "s" };
         write!(f, "{} fault{plural}", self.0)
+    }
+}
+
+impl Checked {
+    /// Puts a doubt in the place of "nothing matches", where that may be because less was
+    /// explored than declared.
+    ///
+    /// `doubt` is asked with the number of faults at which the expected failure is missing. A
+    /// failure at that number that the scenario does not speak of contradicts it all the same.
+    pub fn unless_explored_less(
+        &mut self,
+        expectation: &Expectation,
+        doubt: impl FnOnce(u8) -> Option<Doubt>,
+    ) {
+        let (
+            Met::No(Unmet::NothingMatches {
+                faults: Some(missing),
+            }),
+            Expectation::Breaks(failure),
+        ) = (&self.met, expectation)
+        else {
+            return;
+        };
+        let Some(doubt) = doubt(*missing) else {
+            return;
+        };
+        let level = self.levels.iter().find(|level| level.faults == *missing);
+        self.met = match level.and_then(|level| failure.unspoken_verdict(level)) {
+            Some(verdict) => Met::No(Unmet::OtherVerdict { verdict }),
+            None => Met::Inconclusive(doubt),
+        };
     }
 }
 

@@ -1,7 +1,8 @@
 //! How far a check looks: what was typed, else what the scenario says, else the default.
 
-use explore::DEFAULT_BOUNDS;
+use explore::{DEFAULT_BOUNDS, Doubt};
 use scenarios::Scenario;
+use scenarios::file::Seeds;
 use scenarios::spec::Space;
 
 /// Up to which number of faults a space is explored.
@@ -25,6 +26,40 @@ pub fn of(scenario: &Scenario, space: Option<Space>, faults: Option<u8>) -> Vec<
         (Some(space), Some(faults)) => vec![(space, faults)],
         (Some(space), None) => vec![(space, default_depth(space))],
     }
+}
+
+/// Why a failure of `missing` faults may exist although none was found: the command line explores
+/// less of that level than the scenario declares.
+pub fn narrower(scenario: &Scenario, depths: &[Depth], seeds: Seeds, missing: u8) -> Option<Doubt> {
+    let declared = of(scenario, None, None);
+    // Each space lies inside the next.
+    let covered = |(space, faults): &Depth| {
+        *faults < missing
+            || depths
+                .iter()
+                .any(|(wider, deeper)| wider >= space && *deeper >= missing)
+    };
+    if !declared.iter().all(covered) {
+        return Some(Doubt::ExploredLess {
+            explored: in_words(depths),
+            declared: in_words(&declared),
+        });
+    }
+    let all = scenario.explore.seeds;
+    let every_seed = seeds.first <= all.first && all.last <= seeds.last;
+    (!every_seed).then(|| Doubt::ExploredLess {
+        explored: format!("seeds {seeds}"),
+        declared: format!("seeds {all}"),
+    })
+}
+
+/// `core to 2 and full to 1`.
+fn in_words(depths: &[Depth]) -> String {
+    let each = depths.iter();
+    let each: Vec<String> = each
+        .map(|(space, faults)| format!("{} to {faults}", space.name()))
+        .collect();
+    each.join(" and ")
 }
 
 fn default(scenario: &Scenario) -> Vec<Depth> {
@@ -62,6 +97,32 @@ mod tests {
         assert_eq!(
             of(&scenario, Some(Space::Full), Some(2)),
             [(Space::Full, 2)]
+        );
+    }
+
+    #[test]
+    fn only_what_leaves_out_plans_of_the_missing_level_is_narrower() {
+        let scenario = Scenario::default();
+        let all = scenario.explore.seeds;
+        let doubt = |explored: &str, declared: &str| {
+            Some(Doubt::ExploredLess {
+                explored: explored.to_owned(),
+                declared: declared.to_owned(),
+            })
+        };
+        let narrower =
+            |depths: &[Depth], seeds, missing| narrower(&scenario, depths, seeds, missing);
+        assert_eq!(narrower(&of(&scenario, None, None), all, 1), None);
+        assert_eq!(narrower(&[(Space::Full, 1)], all, 1), None);
+        assert_eq!(narrower(&[(Space::Core, 2)], all, 2), None);
+        assert_eq!(
+            narrower(&[(Space::Core, 2)], all, 1),
+            doubt("core to 2", "core to 2 and full to 1")
+        );
+        let few = Seeds { first: 2, last: 16 };
+        assert_eq!(
+            narrower(&[(Space::Full, 1)], few, 1),
+            doubt("seeds 2..16", "seeds 1..16")
         );
     }
 

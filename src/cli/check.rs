@@ -207,7 +207,7 @@ fn explore(
     simulation: &Simulation,
 ) -> Result<Checked, Failure> {
     let scenario = &subject.scenario;
-    let seeds = args.seeds.unwrap_or(scenario.explore.seeds).iter();
+    let seeds = args.seeds.unwrap_or(scenario.explore.seeds);
     if !scenario.faults.is_empty() {
         if args.faults.is_some() || args.space.is_some() {
             let name = &scenario.name;
@@ -216,10 +216,10 @@ fn explore(
                 &format!("{name} states its plan: --faults and --space are for others"),
             );
         }
-        return simulation.check_plan(&seeds, control);
+        return simulation.check_plan(&seeds.iter(), control);
     }
     simulation.check(&Reach {
-        seeds: &seeds,
+        seeds,
         depths: &bounds::of(scenario, args.space, args.faults),
         all_plans: args.all_plans,
         control,

@@ -1,6 +1,6 @@
 //! A scenario made ready: executed many times by the explorer, or once to be told.
 
-use super::bounds::Depth;
+use super::bounds::{self, Depth};
 use super::failure::Failure;
 use super::select::Subject;
 use explore::{
@@ -8,6 +8,7 @@ use explore::{
     SHOWN_AT_MOST, perform,
 };
 use runkey::report::Execution;
+use scenarios::file::Seeds;
 use scenarios::spec::{Bounds, FaultSpec, Plan};
 use scenarios::{Scenario, Token};
 use sim::Outcome;
@@ -21,8 +22,8 @@ pub struct Simulation {
 
 /// How far a check goes, beyond what the scenario says.
 pub struct Reach<'a> {
-    /// The seeds, both ends included.
-    pub seeds: &'a RangeInclusive<u64>,
+    /// The seeds.
+    pub seeds: Seeds,
     /// The spaces, each to its number of faults.
     pub depths: &'a [Depth],
     /// Go on after the first level with a failure.
@@ -61,16 +62,21 @@ impl Simulation {
                 choices: choices as &dyn Choices,
             })
             .collect();
-        explore::check(&Check {
+        let expectation = self.expectation()?;
+        let mut checked = explore::check(&Check {
             execute: &self.setup,
-            seeds: reach.seeds,
+            seeds: &reach.seeds.iter(),
             bounds: &bounds,
-            expectation: &self.expectation()?,
+            expectation: &expectation,
             all_plans: reach.all_plans,
             show_next_up_to: SHOWN_AT_MOST,
             control: reach.control,
         })
-        .map_err(|source| self.failure(source))
+        .map_err(|source| self.failure(source))?;
+        checked.unless_explored_less(&expectation, |missing| {
+            bounds::narrower(&self.scenario, reach.depths, reach.seeds, missing)
+        });
+        Ok(checked)
     }
 
     /// The empty plan and the one that the scenario states.

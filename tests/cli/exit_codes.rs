@@ -35,6 +35,42 @@ fn a_bound_below_the_faults_needed_ends_with_103_never_with_0_or_100() {
 }
 
 #[test]
+fn a_failure_outside_a_narrowed_space_ends_with_103_and_says_so() {
+    for (args, explored) in [
+        (["operator-replay", "--faults", "1"], "core to 1"),
+        (["operator-replay", "--space", "core"], "core to 2"),
+        (["finalise-check-off", "--faults", "1"], "core to 1"),
+    ] {
+        let done = runkey(&[&["check"], &args[..]].concat()).ends(103);
+        let says = format!(
+            "the command line explores less than the scenario declares: {explored}, not core to 2 \
+             and full to 1"
+        );
+        assert!(done.stdout.contains(&says), "{}", done.stdout);
+    }
+    runkey(&["check", "crash-before-ack", "--faults", "1"]).ends(0);
+}
+
+#[test]
+fn a_contradiction_inside_a_narrowed_space_still_ends_with_100() {
+    let folder = folder()
+        .with("promises.toml", "[guard]\nkind = 'none'\n")
+        .with(
+            "two-needed.toml",
+            "[guard]\nkind = 'none'\n[expect]\nverdict = 'duplicate'\nfaults_needed = 2\n",
+        );
+    for (file, narrowing) in [
+        ("promises.toml", ["--faults", "1"]),
+        ("two-needed.toml", ["--faults", "2"]),
+        ("two-needed.toml", ["--seeds", "1..2"]),
+    ] {
+        folder
+            .runkey(&[&["check", file], &narrowing[..]].concat())
+            .ends(100);
+    }
+}
+
+#[test]
 fn a_budget_that_ends_early_ends_with_103_and_names_what_was_not_checked() {
     let done = four()
         .runkey(&["check", "replicas.toml", "claimed.toml", "--for", "0s"])
