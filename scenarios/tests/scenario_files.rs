@@ -304,3 +304,32 @@ fn a_file_that_is_no_file_is_refused() {
     let binary = Scenario::parse_bytes(b"name = 'x'\n# \xff", "b.toml").unwrap_err();
     assert_eq!(binary.place(), Some(Place { line: 2, column: 3 }));
 }
+
+#[test]
+fn text_that_would_steer_a_terminal_is_refused() {
+    for (text, says) in [
+        ("name = \"a\\u001b[31mb\"", "file.toml:1:8: `name` holds a"),
+        ("name = \"a\\nb\"", "file.toml:1:8: `name` holds a"),
+        ("name = \"a\\rb\"", "file.toml:1:8: `name` holds a"),
+        ("about = \"a\\u0007b\"", "file.toml:1:9: `about` holds a"),
+        ("about = \"a\\rb\"", "file.toml:1:9: `about` holds a"),
+        (
+            "name = 'x'\nsource = \"a\\nb\"",
+            "file.toml:2:10: `source` holds a",
+        ),
+        (
+            "[[repair]]\nname = \"a\\u009bb\"",
+            "file.toml:2:8: `name` holds a",
+        ),
+    ] {
+        let error = refused(text);
+        let says = format!("{says} control character; allowed are printable characters");
+        assert!(
+            error.starts_with(&says),
+            "{text}\n  says  {error}\n  not   {says}"
+        );
+    }
+    for text in ["about = \"one\\ntwo\\r\\nthree\"", "name = 'größer 🦀'"] {
+        assert!(Scenario::parse(text, "file.toml").is_ok(), "{text}");
+    }
+}

@@ -27,6 +27,7 @@ type Checked = Result<(), ScenarioError>;
 /// Refuses what cannot be simulated, with the place and what is allowed.
 pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     tables(document)?;
+    texts(document)?;
     numbers(document, scenario)?;
     durations(document, scenario)?;
     claim(document)?;
@@ -62,6 +63,37 @@ fn tables(document: &Document<'_>) -> Checked {
             let message = format!("`{table}` is a list; allowed is a table `[{table}]`");
             return Err(document.error(table, message));
         }
+    }
+    Ok(())
+}
+
+/// What is printed as it stands must not steer a terminal or look like other lines of the output.
+fn texts(document: &Document<'_>) -> Checked {
+    let plain = ["name", "source"].map(str::to_owned);
+    let repairs = document.get("repair").map(|repairs| repairs.get_ref());
+    let repairs = repairs.and_then(|repairs| repairs.as_array());
+    let repairs = 0..repairs.map_or(0, |repairs| repairs.len());
+    let plain = plain
+        .into_iter()
+        .chain(repairs.map(|place| format!("repair.{place}.name")));
+    for path in plain {
+        if document
+            .str(&path)
+            .is_some_and(|text| text.contains(char::is_control))
+        {
+            let key = path.rsplit('.').next().unwrap_or(&path);
+            let message =
+                format!("`{key}` holds a control character; allowed are printable characters");
+            return Err(document.error(&path, message));
+        }
+    }
+    let about = document.str("about").unwrap_or_default();
+    // A file may end its lines as Windows does.
+    let mut lines = about.split("\r\n").flat_map(|line| line.split('\n'));
+    if lines.any(|line| line.contains(char::is_control)) {
+        let message =
+            "`about` holds a control character; allowed are printable characters and newlines";
+        return Err(document.error("about", message));
     }
     Ok(())
 }
