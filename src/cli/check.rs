@@ -64,6 +64,11 @@ fn space(text: &str) -> Result<Space, String> {
 pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
     // All of them are read first: a bad file must not be found after an hour.
     let subjects = args.subjects()?;
+    output.spares(
+        subjects
+            .iter()
+            .filter_map(|subject| subject.file.as_deref()),
+    )?;
     let control = Arc::new(match args.budget {
         Some(budget) => Control::for_at_most(budget),
         None => Control::new(),

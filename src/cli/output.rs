@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use runkey::report::{Human, Json, Jsonl, Report, Verb};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Where results go, and in which form.
 #[derive(Args)]
@@ -45,6 +45,32 @@ enum Color {
 }
 
 impl OutputArgs {
+    /// Refuses to write the results over what they are made of.
+    ///
+    /// # Errors
+    /// If the file for the results is one of `inputs`, by whatever path.
+    pub fn spares<'a>(&self, inputs: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
+        let Some(path) = &self.output else {
+            return Ok(());
+        };
+        // Without a file there is nothing to overwrite.
+        let Ok(written) = path.canonicalize() else {
+            return Ok(());
+        };
+        let is_written = |input: &str| {
+            Path::new(input)
+                .canonicalize()
+                .is_ok_and(|it| it == written)
+        };
+        match inputs.into_iter().find(|input| is_written(input)) {
+            Some(input) => Err(Failure::Usage(format!(
+                "--output {}: that is the input {input}; it is left as it is",
+                path.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// What renders the results of a verb.
     ///
     /// # Errors

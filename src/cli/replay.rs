@@ -30,6 +30,13 @@ pub fn replay(args: &ReplayArgs, output: &OutputArgs) -> Result<Exit, Failure> {
         true => from_file(args)?,
         false => from_token(args)?,
     };
+    output.spares(
+        subject
+            .file
+            .as_deref()
+            .into_iter()
+            .chain([args.what.as_str()]),
+    )?;
     let simulation = Simulation::of(&subject)?;
     let told = simulation.tell(seed, plan)?;
     let mut report = output.report(Verb::Replay)?;

@@ -23,6 +23,7 @@ pub struct RunArgs {
 
 pub fn run(args: &RunArgs, output: &OutputArgs) -> Result<Exit, Failure> {
     let subject = select::scenario(&args.scenario)?;
+    output.spares(subject.file.as_deref())?;
     let simulation = Simulation::of(&subject)?;
     let plan = simulation.stated_plan(args.seed)?;
     let told = simulation.tell(args.seed, plan)?;

@@ -195,6 +195,35 @@ fn nothing_is_coloured_unless_it_is_asked_for() {
 }
 
 #[test]
+fn results_are_never_written_over_what_they_are_made_of() {
+    let plan = "scenario = 'replicas.toml'\nseed = 1\n";
+    let folder = folder()
+        .with("replicas.toml", REPLICAS)
+        .with("plan.toml", plan);
+    let here = folder.path().join("replicas.toml");
+    for (args, output) in [
+        (["check", "replicas.toml"], "replicas.toml"),
+        (["check", "./replicas.toml"], here.to_str().unwrap()),
+        (["run", "replicas.toml"], "./replicas.toml"),
+        (["replay", "plan.toml"], "plan.toml"),
+        (["replay", "plan.toml"], "replicas.toml"),
+    ] {
+        let done = folder
+            .runkey(&[&args[..], &["--output", output]].concat())
+            .ends(2);
+        assert!(
+            done.stderr
+                .starts_with(&format!("error: --output {output}: that is the input ")),
+            "{}",
+            done.stderr
+        );
+    }
+    assert_eq!(fs::read_to_string(here).unwrap(), REPLICAS);
+    let left = fs::read_to_string(folder.path().join("plan.toml")).unwrap();
+    assert_eq!(left, plan);
+}
+
+#[test]
 fn results_can_go_to_a_file() {
     let folder = folder();
     let done = folder
