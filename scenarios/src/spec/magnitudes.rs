@@ -10,9 +10,10 @@ use scheduler::dispatch::ClaimConfig;
 /// The longest time that one leg of a call is under way.
 pub const LEG_MAX: Span = Span::millis(5);
 
-/// A memory (key retention, dedup window) longer than so many times the longest deadline is not in
-/// the list: it outlives the time to rest, (k + 4) x the longest deadline for k = 4 faults. The
-/// number is fixed, so that a plan of one fault is the same whatever number is explored.
+/// A memory (key retention, dedup window) longer than so many times the longest deadline, or the
+/// work where that takes longer, is not in the list: it outlives the time to rest, (k + 4) x the
+/// longest of them for k = 4 faults. The number is fixed, so that a plan of one fault is the same
+/// whatever number is explored.
 pub const MEMORY_FACTOR: u64 = 8;
 
 /// A deadline of a scenario.
@@ -43,8 +44,10 @@ impl Magnitudes {
     /// Of a scenario.
     pub fn of(scenario: &Scenario) -> Self {
         let mut deadlines = deadlines(scenario);
-        let longest = deadlines.iter().map(|deadline| deadline.span).max();
-        let rest_ms = longest.map_or(0, |span| span.ms().saturating_mul(MEMORY_FACTOR));
+        let spans = deadlines.iter().map(|deadline| deadline.span);
+        // Each retry does all the work again.
+        let longest = spans.fold(scenario.work.takes, Span::max);
+        let rest_ms = longest.ms().saturating_mul(MEMORY_FACTOR);
         let (remembered, outlived): (Vec<_>, Vec<_>) = memories(scenario)
             .into_iter()
             .partition(|memory| memory.span.ms() < rest_ms);
@@ -205,6 +208,9 @@ mod tests {
         let long = key("240s");
         assert_eq!(long.lasting_ms.last(), Some(&30_201));
         assert_eq!(long.outlived[0].name, "downstream.protection.retention");
+        let slow = of("[work]\ntakes = '60s'\n[downstream]\n\
+             protection = { kind = 'idempotency_key', retention = '479s' }");
+        assert_eq!(slow.lasting_ms.last(), Some(&479_201));
         let window = of("[broker]\ndedup_window = '2m'");
         assert_eq!(window.past_longest_ms, 120_201);
     }
