@@ -39,6 +39,11 @@ fn guard(scenario: &mut Scenario) -> &mut StateMachineConfig {
     }
 }
 
+fn one_slot(scenario: &mut Scenario) {
+    scenario.timers.truncate(1);
+    scenario.timers[0].slots = 1;
+}
+
 fn key(scenario: &mut Scenario) {
     scenario.downstream.protection =
         ProtectionConfig::IdempotencyKey(IdempotencyKeyConfig::default());
@@ -180,8 +185,7 @@ pub const INGREDIENTS: [Ingredient; 15] = [
             key(s);
             s.topology.executors = 1;
             // Neither another run nor a second delivery comes between the attempts.
-            s.timers.truncate(1);
-            s.timers[0].slots = 1;
+            one_slot(s);
             s.work.takes = Span::ZERO;
             s.broker.ack_deadline = Switchable(Some(Span::secs(60)));
         },
@@ -238,6 +242,7 @@ pub const INGREDIENTS: [Ingredient; 15] = [
             s.broker.ack_deadline = Switchable(Some(Span::millis(9_500)));
             s.work.takes = Span::ZERO;
             // The second delivery comes while the lease of the first still runs.
+            one_slot(s);
             s.topology.restart_after = Span::secs(1);
         },
         remove: |s| s.broker.deferral_counts = true,

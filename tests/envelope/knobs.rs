@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use scenarios::Scenario;
 use scenarios::file::{DownstreamTable, InFlight, TimerTable, Topology};
-use scenarios::spec::Magnitudes;
+use scenarios::spec::{MEMORY_FACTOR, Magnitudes};
 use scheduler::effects::{IdempotencyKeyConfig, ProtectionConfig, TransactionalConfig};
 use scheduler::guards::{GuardConfig, OnLost, StateMachineConfig};
 use scheduler::schedules::ScheduleConfig;
@@ -55,6 +55,8 @@ pub struct Knobs {
     loses_on_restart: bool,
     backoff: (u64, u64),
     spare_attempts: u32,
+    /// How long keys are kept, in multiples of the longest deadline or work.
+    retention: u64,
 }
 
 impl Knobs {
@@ -89,6 +91,7 @@ impl Knobs {
         );
         let retry = ((200..=5_000u64, 5_000..=90_000u64), 0..=4u32);
         let relay_every = 200..=10_000u64;
+        let retention = prop_oneof![MEMORY_FACTOR..=MEMORY_FACTOR + 4, Just(10_000)];
         let timers = prop::collection::vec(timer, 1..=2);
         (
             topology,
@@ -98,10 +101,11 @@ impl Knobs {
             guard,
             broker,
             retry,
-            relay_every,
+            (relay_every, retention),
         )
             .prop_map(
-                |(topology, timers, protected, work, guard, broker, retry, relay_every)| {
+                |(topology, timers, protected, work, guard, broker, retry, others)| {
+                    let (relay_every, retention) = others;
                     let (takes, call_timeout, latency_percent) = work;
                     let (lease, heartbeat, on_lost, sweep_queued_after, recovery_every) = guard;
                     let (ack_deadline, renewal, dedup_window, redeliver, fencing, loses) = broker;
@@ -127,6 +131,7 @@ impl Knobs {
                         loses_on_restart: loses,
                         backoff,
                         spare_attempts,
+                        retention,
                     }
                 },
             )
@@ -160,7 +165,18 @@ impl Knobs {
         broker.ack_fencing = self.ack_fencing;
         broker.loses_on_restart = self.loses_on_restart;
         scenario.work = self.work(&scenario);
+        self.keep_keys(&mut scenario);
         scenario
+    }
+
+    /// Keys are kept longer than the time to rest.
+    fn keep_keys(&self, scenario: &mut Scenario) {
+        let deadlines = Magnitudes::of(scenario).deadlines;
+        let longest = deadlines.iter().map(|deadline| deadline.span.ms()).max();
+        let longest = longest.unwrap_or(0).max(self.takes);
+        if let ProtectionConfig::IdempotencyKey(config) = &mut scenario.downstream.protection {
+            config.retention = Span::millis(self.retention * longest);
+        }
     }
 
     fn timers(&self) -> Vec<TimerTable> {

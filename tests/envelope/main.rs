@@ -20,7 +20,8 @@ use scheduler::schedules::ScheduleConfig;
 use set_ups::{ready, recommended, struck};
 use sim::Setup;
 
-/// The same cases every time; `PROPTEST_CASES` goes further along the same row.
+/// The same cases every time; `PROPTEST_CASES` goes further along the same row. A case that fails is
+/// added to the file of regressions, which is committed.
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
