@@ -23,8 +23,9 @@ pub struct Bound<'a> {
 /// The bounds of a check that says nothing else: both of them.
 pub const DEFAULT_BOUNDS: [(Space, u8); 2] = [(Space::Core, 2), (Space::Full, 1)];
 
-/// The most plans of a level that is run only to be shown: a few seconds.
-pub const SHOWN_AT_MOST: u64 = 200_000;
+/// The most plans of a level that is run only to be shown, where an execution has a hundred sites;
+/// fewer where it has more: a second or two.
+pub const SHOWN_AT_MOST: u64 = 30_000;
 
 /// A check: what to run, how far, and what to expect.
 #[derive(Clone, Copy)]
@@ -182,7 +183,7 @@ impl<'a> Checking<'a> {
         };
         let met = judge(self.check.expectation, &levels, ground);
         Ok(Checked {
-            next: self.next_level(&met, &levels)?,
+            next: self.next_level(&met, &levels, width)?,
             also_never_seen: never_seen(self.check.expectation, &levels),
             explored: explored(
                 &levels,
@@ -233,7 +234,12 @@ impl<'a> Checking<'a> {
     }
 
     /// Where a promise held, what the next level gives.
-    fn next_level(&self, met: &Met, levels: &[Level]) -> Result<Option<NextLevel>, ExploreError> {
+    fn next_level(
+        &self,
+        met: &Met,
+        levels: &[Level],
+        width: Width,
+    ) -> Result<Option<NextLevel>, ExploreError> {
         let promised = matches!(self.check.expectation, Expectation::Holds { .. });
         let (true, Met::Yes, Some(last)) = (promised, met, levels.last()) else {
             return Ok(None);
@@ -242,7 +248,8 @@ impl<'a> Checking<'a> {
             return Ok(None);
         };
         let plans = last.next_plans;
-        if plans > self.check.show_next_up_to {
+        let hundreds_of_sites = width.sites.div_ceil(100).max(1);
+        if plans.saturating_mul(hundreds_of_sites) > self.check.show_next_up_to {
             return Ok(Some(NextLevel::TooLarge { faults, plans }));
         }
         let level = self.level(faults, plans)?;

@@ -252,12 +252,16 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),
         patience,
-        budget: 20_000 + 2_000 * slots,
+        budget: 20_000 + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots,
         skip_idle_polls: true,
         tell: false,
         nothing: Arc::from(""),
     }
 }
+
+/// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the
+/// work may be begun anew as often as a run is retried.
+const BEAT_ACTIONS: u64 = 32;
 
 /// How long the work of all slots takes one after the other: runs that queue up behind a busy
 /// executor are not stuck.

@@ -31,7 +31,8 @@ pub(crate) struct ForeignWakes {
 impl ForeignWakes {
     /// Takes the woken tasks.
     fn take(&self) -> Vec<TaskKey> {
-        if !self.any.swap(false, Ordering::Relaxed) {
+        // Looked at first: this is asked after every poll, and hardly ever true.
+        if !self.any() || !self.any.swap(false, Ordering::Relaxed) {
             return Vec::new();
         }
         std::mem::take(&mut *self.woken())

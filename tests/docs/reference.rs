@@ -444,7 +444,7 @@ fn values(field: &Member) -> String {
         "i32" => word("whole number, with or without a sign"),
         "String" => word("text"),
         "Timestamp" => word("UTC such as `\"2026-01-01T00:00:00Z\"`"),
-        "Horizon" => word("`\"auto\"` or duration from the epoch"),
+        "Horizon" => word("`\"auto\"` or duration after the last slot and the last fault"),
         "MaxDeliver" => word("`\"unlimited\"` or whole number, at least 1"),
         "Seeds" => word("`\"1..16\"`, both ends included"),
         "StepName" => word("a step, see below"),

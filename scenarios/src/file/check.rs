@@ -34,6 +34,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     topology(document, scenario)?;
     timers(document, scenario)?;
     instances(document, scenario)?;
+    beats(document, scenario)?;
     faults(document, scenario)?;
     expectation(document, scenario)
 }
@@ -106,6 +107,19 @@ fn within(document: &Document<'_>, path: &str, value: u64, least: u64, most: u64
     let key = path.rsplit('.').next().unwrap_or(path);
     let message = format!("{key} is {value}; allowed are {least} to {most}");
     Err(document.error(path, message))
+}
+
+/// Work that is accompanied by more ticks than anybody would wait for is a mistake of units.
+fn beats(document: &Document<'_>, scenario: &Scenario) -> Checked {
+    let (beats, most) = (scenario.beats(), Scenario::MOST_BEATS);
+    if beats <= most {
+        return Ok(());
+    }
+    let message = format!(
+        "the work of one run takes {} and is accompanied by {beats} renewals and heartbeats; allowed are at most {most}",
+        scenario.work.takes
+    );
+    Err(document.error("work.takes", message))
 }
 
 fn numbers(document: &Document<'_>, scenario: &Scenario) -> Checked {

@@ -31,13 +31,16 @@ impl<'de> Deserialize<'de> for Horizon {
         impl de::Visitor<'_> for Visitor {
             type Value = Horizon;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("\"auto\", or a duration such as \"1h\"")
+                f.write_str("\"auto\", or a duration such as \"1h\", longer than 0")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Horizon, E> {
                 if text == "auto" {
                     return Ok(Horizon::Auto);
                 }
-                Span::parse(text).map(Horizon::After).map_err(E::custom)
+                match Span::parse(text).map_err(E::custom)? {
+                    Span::ZERO => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
+                    span => Ok(Horizon::After(span)),
+                }
             }
         }
         deserializer.deserialize_str(Visitor)

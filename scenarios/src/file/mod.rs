@@ -1,5 +1,6 @@
 //! The scenario file: one struct per table, every default filled in.
 
+mod beats;
 mod broker;
 mod check;
 mod database;

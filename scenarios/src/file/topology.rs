@@ -66,8 +66,8 @@ impl Topology {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TopologyKind {
-    /// Every instance fires its own timers and does the work in process (Spring @Scheduled,
-    /// node-cron, gocron).
+    /// Every instance fires its own timers and does the work in process, as Spring @Scheduled
+    /// does: a timer waits for the end of its own run before its next one.
     Local,
     /// Schedulers publish messages to a broker, executors consume them.
     #[default]

@@ -1,5 +1,5 @@
-//! `local`: every instance fires its own timers and executes in the same process (Spring
-//! @Scheduled, node-cron, gocron).
+//! `local`: every instance fires its own timers and executes in the same process, as Spring
+//! @Scheduled does: a timer waits for the end of its own run before its next one.
 
 use super::Blueprint;
 use crate::Instance;
