@@ -5,7 +5,7 @@
 //! each at one *site*, a point around a step of the pipeline. Together with a seed (how long
 //! messages are under way) they determine the execution, and a *token* is the three in one word.
 //!
-//! - [`file`]: the scenario file, one struct per table; [`Scenario::parse`] fills in every default
+//! - [`mod@file`]: the scenario file, one struct per table; [`Scenario::parse`] fills in every default
 //!   and says in one sentence, with line and column, what is wrong with a file.
 //! - [`spec`]: sites, faults and plans; [`spec::applies`] says where a kind of fault applies,
 //!   [`spec::faults`] what each is (one file each), [`spec::Magnitudes`] how much of it, and
