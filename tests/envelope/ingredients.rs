@@ -180,7 +180,7 @@ pub const INGREDIENTS: [Ingredient; 15] = [
         gives: &[Verdict::Misrecorded],
     },
     Ingredient {
-        name: "attempts that last longer than the longest fault",
+        name: "attempts that one outage cannot all fail",
         prepare: |s| {
             key(s);
             s.topology.executors = 1;

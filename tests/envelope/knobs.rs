@@ -226,19 +226,18 @@ impl Knobs {
         }
     }
 
-    /// More attempts than faults, which together last longer than all faults one after the other.
+    /// More attempts than outages, one a fault, can fail.
     fn work(&self, scenario: &Scenario) -> WorkConfig {
         let (backoff, max_backoff) = self.backoff;
-        let mut retry = RetryConfig {
-            max_attempts: MOST_FAULTS + 1,
-            backoff: Span::millis(backoff),
-            max_backoff: Span::millis(max_backoff),
-            ..RetryConfig::default()
-        };
         let mut work = WorkConfig {
             takes: Span::millis(self.takes),
             call_timeout: Span::millis(self.call_timeout),
-            retry: retry.clone(),
+            retry: RetryConfig {
+                max_attempts: MOST_FAULTS + 1,
+                backoff: Span::millis(backoff),
+                max_backoff: Span::millis(max_backoff),
+                ..RetryConfig::default()
+            },
             ..WorkConfig::default()
         };
         let with = Scenario {
@@ -246,17 +245,30 @@ impl Knobs {
             ..scenario.clone()
         };
         let longest = Magnitudes::of(&with).past_longest_ms.unsigned_abs();
-        let lasting = |retry: &RetryConfig| -> u64 {
-            let waits = 1..retry.max_attempts;
-            waits.map(|attempt| retry.backoff_after(attempt).ms()).sum()
-        };
-        while lasting(&retry) <= u64::from(MOST_FAULTS) * longest {
-            retry.max_attempts += 1;
+        while outages_needed(&work, longest) <= MOST_FAULTS {
+            work.retry.max_attempts += 1;
         }
-        retry.max_attempts += self.spare_attempts;
-        work.retry = retry;
+        work.retry.max_attempts += self.spare_attempts;
         work
     }
+}
+
+/// How many outages of a length it takes to fail every attempt: one fails all that are made while it
+/// lasts, and the next begins when it does most harm, with the first attempt after it.
+///
+/// That the attempts together last longer than the outages is not enough: nothing is tried between
+/// the end of an outage and the next attempt, which may be long.
+pub fn outages_needed(work: &WorkConfig, length_ms: u64) -> u32 {
+    let (mut outages, mut at, mut over) = (0, 0, None);
+    for attempt in 1..=work.retry.max_attempts {
+        if over.is_none_or(|over| at > over) {
+            outages += 1;
+            over = Some(at + length_ms);
+        }
+        let wait = work.retry.backoff_after(attempt).ms();
+        at += work.call_timeout.ms() + wait + work.takes.ms();
+    }
+    outages
 }
 
 fn on(ms: u64) -> Switchable {
