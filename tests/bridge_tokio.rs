@@ -92,6 +92,10 @@ impl Runtime for Tokio {
         })
     }
 
+    fn steady(&self, _: At<'_>) -> u64 {
+        0
+    }
+
     fn random(&self, _: At<'_>) -> u64 {
         self.drawn.fetch_add(1, Ordering::Relaxed)
     }

@@ -183,8 +183,7 @@ impl<S: Store, W: Watch> Loop<'_, S, W> {
         } else {
             (&steps::RECOVERY_SCAN, RECOVERY_EVERY, Call::Deliver)
         };
-        let phase = keyed::random(self.seed, instance, step, SlotTag::NONE) % every;
-        self.of(instance).poller.anchor = self.now + phase;
+        self.of(instance).poller.anchor = keyed::phase(self.seed, instance, step, every);
         self.call(instance, call);
     }
 
@@ -202,18 +201,21 @@ impl<S: Store, W: Watch> Loop<'_, S, W> {
         };
         let place = self.count(instance, call.step(), slot, n);
         self.reach(place, Phase::Before);
-        let key = keyed::key(instance, place.step, slot, place.n);
+        let key = keyed::call(instance, place.step, slot, place.n);
         let of = self.of(instance);
         of.place = Some(place);
         of.call = key;
         self.reach(place, Phase::Request);
-        let latency = keyed::latency(self.seed, key, keyed::REQUEST);
+        let latency = keyed::latency(self.seed, key, slot, keyed::REQUEST, self.now);
         self.add(self.now + latency, instance, Action::Arrive(call));
     }
 
     fn reply(&mut self, instance: u8, answer: Answer) {
         self.reach_called(instance, Phase::Done);
-        let latency = keyed::latency(self.seed, self.of(instance).call, keyed::REPLY);
+        let (seed, now) = (self.seed, self.now);
+        let of = self.of(instance);
+        let slot = of.place.map_or(SlotTag::NONE, |place| place.slot);
+        let latency = keyed::latency(seed, of.call, slot, keyed::REPLY, now);
         self.add(self.now + latency, instance, Action::Answer(answer));
     }
 

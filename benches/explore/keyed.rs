@@ -17,7 +17,7 @@ const fn number(seed: u64, key: u64, what: u64) -> u64 {
     mix(mix(seed.wrapping_add(0x9e37_79b9_7f4a_7c15)) ^ mix(key ^ (what << 56)))
 }
 
-/// Names the `n`-th occurrence of a step of a run in an instance.
+/// Names the `n`-th occurrence of a step of a run in an instance; `n` is 0 where nothing counts.
 pub fn key(instance: u8, step: &Step, slot: SlotTag, n: u16) -> u64 {
     let run = slot.truth().map_or(0, |slot| {
         1 + (u64::from(slot.timer) << 24 | u64::from(slot.ordinal))
@@ -25,9 +25,29 @@ pub fn key(instance: u8, step: &Step, slot: SlotTag, n: u16) -> u64 {
     u64::from(n) << 48 | u64::from(instance) << 40 ^ u64::from(step.number) << 33 ^ run
 }
 
-/// Latency of one leg of a call: 1 to 5 ms.
-pub fn latency(seed: u64, key: u64, leg: u64) -> u64 {
+/// Names a call: of a run by its occurrence, of none by the moment at which each leg begins.
+pub fn call(instance: u8, step: &Step, slot: SlotTag, n: u16) -> u64 {
+    key(
+        instance,
+        step,
+        slot,
+        if slot == SlotTag::NONE { 0 } else { n },
+    )
+}
+
+/// Latency of one leg of a call that begins now: 1 to 5 ms.
+pub fn latency(seed: u64, key: u64, slot: SlotTag, leg: u64, now: u64) -> u64 {
+    let key = if slot == SlotTag::NONE {
+        key ^ mix(now.wrapping_add(1))
+    } else {
+        key
+    };
     1 + number(seed, key, leg) % 5
+}
+
+/// Where in its period an instance polls.
+pub fn phase(seed: u64, instance: u8, step: &Step, every: u64) -> u64 {
+    number(seed, key(instance, step, SlotTag::NONE, 0), NUMBER) % every
 }
 
 /// The first number that an instance draws at a step of a run.

@@ -38,10 +38,14 @@ impl Executor {
     /// Takes deliveries until the instance stops.
     pub async fn consume(self: Arc<Self>) {
         let ports = &self.instance.ports;
-        let nobody = Ids::default();
-        let at = At::new(&steps::BROKER_DELIVER, &nobody);
         let mut failures = 0;
         while !ports.runtime.stopping() {
+            // Carried by the call, so that nothing that decides later is in this loop's memory alone.
+            let nobody = Ids {
+                attempt: failures,
+                ..Ids::default()
+            };
+            let at = At::new(&steps::BROKER_DELIVER, &nobody);
             let next = race::first(ports.broker.deliver(at), ports.runtime.stop_requested());
             match next.await {
                 First::Left(Ok(delivery)) => {

@@ -30,6 +30,13 @@ pub(crate) const fn latency(seed: u64, key: u64, leg: Use) -> u64 {
     1 + number(seed, key, leg) % LEG_MAX_MS
 }
 
+/// The key of a leg of a call that belongs to no run: such calls are told apart by the moment, not
+/// by how many there were before. What a fault has cost in extra polls is then forgotten as soon as
+/// the world is at rest again, as everything else of it is.
+pub(crate) const fn at_moment(key: u64, now_ms: u64) -> u64 {
+    key ^ mix(now_ms.wrapping_add(1))
+}
+
 const fn mix(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -7,7 +7,7 @@ use crate::keyed::{self, Use};
 use crate::servers::{Request, Response};
 use crate::world::{World, key_of, run_of};
 use evidence::{Ids, Step};
-use scenarios::spec::{Phase, Server};
+use scenarios::spec::{Phase, RunRef, Server};
 use scheduler::ports::CallError;
 
 /// What a call is.
@@ -46,7 +46,10 @@ impl World {
             server,
             run,
             n,
-            key: key_of(instance, step, run) | u64::from(n) << 48,
+            key: match run {
+                RunRef::None => key_of(instance, step, run),
+                RunRef::Slot(_) => key_of(instance, step, run) | u64::from(n) << 48,
+            },
             task: self.tasks.current,
             timeout,
             long_poll,
@@ -104,23 +107,29 @@ impl World {
 
     /// How long one leg of the call takes.
     pub(crate) fn latency(&mut self, key: CallKey, leg: Use) -> Ms {
-        let seed = self.seed;
-        self.calls
-            .get(key)
-            .map_or(1, |call| keyed::latency(seed, call.key, leg))
+        let (seed, now) = (self.seed, self.now);
+        self.calls.get(key).map_or(1, |call| {
+            let key = match call.run {
+                RunRef::None => keyed::at_moment(call.key, now),
+                RunRef::Slot(_) => call.key,
+            };
+            keyed::latency(seed, key, leg)
+        })
     }
 
-    /// Nobody will answer this call: its caller waits until the timeout. A long poll was renewed
-    /// every `timeout` while nothing was lost, so that it ends at the next multiple.
+    /// Nobody will answer this call: its caller waits until the timeout. A long poll that has
+    /// outlived its first timeout was renewed since, at the instants of its instance's grid, and
+    /// ends at the next of them.
     fn lost(&mut self, key: CallKey) {
-        let now = self.now;
+        let (seed, now) = (self.seed, self.now);
         let Some(call) = self.calls.get(key) else {
             return;
         };
         if call.task.is_some() {
             let at = if call.long_poll && call.deadline <= now {
-                let late = (now - call.deadline) / call.timeout.max(1) + 1;
-                call.deadline + late * call.timeout
+                let every = call.timeout.max(1);
+                let phase = keyed::number(seed, call.key, Use::Number) % every;
+                now + 1 + (phase + every - (now + 1) % every) % every
             } else {
                 call.deadline
             };

@@ -131,6 +131,10 @@ impl Runtime for ManualRuntime {
         }))
     }
 
+    fn steady(&self, _: At<'_>) -> u64 {
+        0
+    }
+
     fn random(&self, _: At<'_>) -> u64 {
         // SplitMix64: every call another number, every test the same row of them.
         let step = self

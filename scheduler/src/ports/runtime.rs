@@ -71,9 +71,10 @@ pub trait Runtime: Send + Sync {
     /// find something (a real runtime: simply until the next such instant), or the instance stops.
     fn idle_until(&self, anchor: Monotonic, every: Span, interest: Interest) -> Fut<'_, Wake>;
 
-    /// Where in its period this instance polls: instances that start together do not poll together.
+    /// Where in its period this instance polls: instances that start together do not poll
+    /// together. Counted from the zero of the monotonic clock, so that a restart does not move it.
     fn anchor(&self, at: At<'_>, every: Span) -> Monotonic {
-        Monotonic(self.monotonic().0 + self.random(at) % every.ms().max(1))
+        Monotonic(self.steady(at) % every.ms().max(1))
     }
 
     /// True once the instance has been asked to stop.
@@ -81,6 +82,10 @@ pub trait Runtime: Send + Sync {
 
     /// Ends when the instance has been asked to stop.
     fn stop_requested(&self) -> Fut<'_, ()>;
+
+    /// A number that looks random: the same for the same seed, instance, step and run, however
+    /// often it is asked, in every incarnation.
+    fn steady(&self, at: At<'_>) -> u64;
 
     /// A number that looks random: the same for the same seed, instance, step, run and occurrence.
     fn random(&self, at: At<'_>) -> u64;

@@ -4,7 +4,8 @@ use super::Window;
 use crate::agenda::{Action, Ms};
 use crate::engine::Shared;
 use crate::faults;
-use crate::world::{Armed, run_of};
+use crate::keyed::{self, Use};
+use crate::world::{Armed, key_of, run_of};
 use evidence::{Ids, Step, Timestamp, What};
 use scenarios::spec::{Phase, RunRef};
 use scheduler::Span;
@@ -98,6 +99,12 @@ impl Runtime for Window {
             window: self,
             waiting: false,
         })
+    }
+
+    fn steady(&self, at: At<'_>) -> u64 {
+        let seed = self.shared.lock().seed;
+        let key = key_of(self.instance, at.step, run_of(at.ids));
+        keyed::number(seed, key, Use::Number)
     }
 
     fn random(&self, at: At<'_>) -> u64 {
