@@ -79,6 +79,17 @@ pub enum Promise {
     AtMostOnce,
 }
 
+impl Promise {
+    /// As written in files and output.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Promise::ExactlyOnce => "exactly_once",
+            Promise::AtLeastOnce => "at_least_once",
+            Promise::AtMostOnce => "at_most_once",
+        }
+    }
+}
+
 /// Where a verdict was born, from the identifiers alone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Attribution {

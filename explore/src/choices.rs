@@ -101,11 +101,11 @@ fn union_at(spaces: &[&dyn Choices], step: u8, phase: Phase, replayable: bool) -
     choices
 }
 
-const fn place(step: u8, phase: Phase, replayable: bool) -> usize {
+pub(crate) const fn place(step: u8, phase: Phase, replayable: bool) -> usize {
     (step as usize * PHASES + phase as usize) * 2 + replayable as usize
 }
 
-const fn place_of(reached: &Reached) -> usize {
+pub(crate) const fn place_of(reached: &Reached) -> usize {
     place(reached.site.step, reached.site.phase, reached.replayable)
 }
 

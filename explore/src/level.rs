@@ -4,7 +4,7 @@ use crate::Outcome;
 use crate::counterexample::{Rank, keep_first};
 use crate::sample::Samples;
 use crate::symptom::Symptoms;
-use crate::{Counterexample, Coverage, Cut, Digest};
+use crate::{Counterexample, Coverage, Cut, Digest, Places};
 use evidence::{Judgement, Verdict};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -44,6 +44,8 @@ pub struct Level {
     pub first_matching: Option<Counterexample>,
     /// Which kinds took effect at which steps.
     pub coverage: Coverage,
+    /// Which phases of which steps the executions came to behind their last fault.
+    pub places: Places,
     /// Over the (seed, plan, history hash) triples.
     pub digest: Digest,
     /// The largest number of effects that any execution had, over all its slots.
@@ -103,6 +105,7 @@ impl Level {
         keep_first(&mut self.first_failing, other.first_failing);
         keep_first(&mut self.first_matching, other.first_matching);
         self.coverage.merge(&other.coverage);
+        self.places.merge(&other.places);
         self.digest.merge(other.digest);
         self.most_effects = self.most_effects.max(other.most_effects);
         self.samples.merge(other.samples);

@@ -94,11 +94,14 @@
 //! | `simulated` | the simulator, as it is driven from here |
 //! | `sample`, `error` | what is executed twice; why a result cannot be trusted |
 //! | `expectation`, `met`, `check`, `given` | what should be true, whether it is, and for one given plan |
+//! | `places` | which phases of which steps were come to |
+//! | [`certificate`] | what an exhausted space proves, and how that is verified |
 //! | `shrink`, `random`, `draw` | less of a plan; plans by chance |
 //! | `control` | progress, time budget, Ctrl-C |
 //! | [`toy`] | a pipeline small enough to count by hand |
 
 mod cell;
+pub mod certificate;
 mod check;
 mod choices;
 mod control;
@@ -112,6 +115,7 @@ mod fingerprint;
 mod given;
 mod level;
 mod met;
+mod places;
 mod random;
 mod sample;
 mod shrink;
@@ -136,6 +140,7 @@ pub use fingerprint::Digest;
 pub use given::{PlanOf, check_plan, find_plan};
 pub use level::Level;
 pub use met::{Doubt, Met, Unmet};
+pub use places::Places;
 pub use random::{Random, RandomPlan, RandomReport, random_plan};
 pub use sample::{AT_LEAST, ONE_IN};
 pub use shrink::{BY_STRENGTH, Shrunk, shrink};

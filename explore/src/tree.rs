@@ -372,6 +372,7 @@ impl<'a> Walk<'a> {
         self.level.repeated += again;
         self.level.executions += again;
         self.level.digest.merge(self.bytes.digest(trace));
+        self.level.places.add(&outcome.sites[later..]);
         if let (Some(next), 0) = (question.next_space, self.outside_next) {
             self.level.next_plans += next.count(&outcome.sites[later..]);
         }

@@ -2,11 +2,21 @@
 
 use explore::{DEFAULT_BOUNDS, Doubt};
 use scenarios::Scenario;
-use scenarios::file::Seeds;
+use scenarios::file::{MOST_EXPLORED, Seeds};
 use scenarios::spec::Space;
 
 /// Up to which number of faults a space is explored.
 pub type Depth = (Space, u8);
+
+/// Reads `--faults`.
+pub fn faults(text: &str) -> Result<u8, String> {
+    let refused = || format!("allowed are 0 to {MOST_EXPLORED} faults at once");
+    let faults = text.parse().map_err(|_| refused())?;
+    match faults <= MOST_EXPLORED {
+        true => Ok(faults),
+        false => Err(refused()),
+    }
+}
 
 /// The bounds of a check of this scenario.
 ///

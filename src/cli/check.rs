@@ -1,18 +1,21 @@
 //! `runkey check`: is what a scenario says true, and if not, by which smallest chain of faults?
 
+use super::certify::Certificates;
 use super::failure::{Failure, note};
 use super::output::OutputArgs;
 use super::progress::Progress;
 use super::select::{self, Subject};
 use super::simulate::{Reach, Simulation};
-use super::{bounds, interrupt};
+use super::{bounds, interrupt, output, threads};
 use crate::exit::Exit;
 use clap::Args;
+use explore::certificate::{Claim, Refused};
 use explore::{Checked, Control, Met};
 use runkey::report::{CheckReport, Report, Verb};
 use scenarios::Scenario;
 use scenarios::file::Seeds;
 use scenarios::spec::{Magnitudes, Space};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,8 +34,8 @@ pub struct CheckArgs {
     /// Every scenario of the catalogue
     #[arg(long)]
     all: bool,
-    /// Up to how many faults at once [default: 2 in core and 1 in full]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(0..=15))]
+    /// Up to how many faults at once, from 0 to 8 [default: 2 in core and 1 in full]
+    #[arg(long, value_name = "K", value_parser = bounds::faults, allow_negative_numbers = true)]
     faults: Option<u8>,
     /// Which faults [default: core with --faults]
     #[arg(long, value_parser = space, value_name = "core|full|beyond")]
@@ -46,6 +49,9 @@ pub struct CheckArgs {
     /// Stop after so much time, such as 10m, with what was found so far
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     budget: Option<Duration>,
+    /// Write what is proved, and what is not, to a file for runkey verify
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
     /// How many threads [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
@@ -64,26 +70,29 @@ fn space(text: &str) -> Result<Space, String> {
 pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
     // All of them are read first: a bad file must not be found after an hour.
     let subjects = args.subjects()?;
-    output.spares(
+    let files = || {
         subjects
             .iter()
-            .filter_map(|subject| subject.file.as_deref()),
-    )?;
+            .filter_map(|subject| subject.file.as_deref())
+    };
+    output.spares(files())?;
+    if let Some(path) = &args.certificate {
+        output::spares("--certificate", path, files())?;
+    }
     let control = Arc::new(match args.budget {
         Some(budget) => Control::for_at_most(budget),
         None => Control::new(),
     });
     interrupt::stops(&control)?;
-    let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(args.jobs.unwrap_or(0).into())
-        .build()
-        .map_err(|error| Failure::Machine(format!("threads cannot be started: {error}")))?;
+    let pool = threads::pool(args.jobs)?;
     let mut report = output.report(Verb::Check)?;
+    let mut certificates = Certificates::to(args.certificate.as_deref())?;
     let mut checking = Checking {
         args,
         control: &control,
         report: &mut *report,
         pool: &pool,
+        certificates: &mut certificates,
     };
     let exit = checking.all(&subjects);
     report
@@ -92,7 +101,7 @@ pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
             failure if failure.is_broken_pipe() => Ok(()),
             failure => Err(failure),
         })?;
-    Ok(exit)
+    Ok(Exit::of_several(&[exit, certificates.write()?]))
 }
 
 impl CheckArgs {
@@ -117,6 +126,14 @@ impl CheckArgs {
     }
 }
 
+impl CheckArgs {
+    /// The file of the certificates, as it is told.
+    fn sealed_in(&self) -> Option<String> {
+        let path = self.certificate.as_ref()?;
+        Some(path.display().to_string())
+    }
+}
+
 fn with_repairs(mut subject: Subject) -> Vec<Subject> {
     let repairs = std::mem::take(&mut subject.scenario.repairs);
     let file = subject.file.clone();
@@ -133,6 +150,7 @@ struct Checking<'a> {
     control: &'a Arc<Control>,
     report: &'a mut dyn Report,
     pool: &'a rayon::ThreadPool,
+    certificates: &'a mut Certificates,
 }
 
 impl Checking<'_> {
@@ -175,11 +193,14 @@ impl Checking<'_> {
             .as_ref()
             .map(|example| simulation.tell(example.seed, example.plan.clone()))
             .transpose()?;
-        let exit = exit_of(&checked.met);
+        let claim = Claim::of(&subject.scenario, &checked);
+        let sealed = self.seal(subject, &simulation, &claim)?;
         self.report.check(&CheckReport {
             scenario: &subject.scenario,
             checked: &checked,
             example: example.as_ref().map(|told| told.execution(subject)),
+            claim: claim.as_ref().ok(),
+            sealed_in: self.args.sealed_in().as_deref(),
             elapsed: (!self.args.no_timing).then_some(elapsed),
         })?;
         for verdict in &checked.also_never_seen {
@@ -189,7 +210,27 @@ impl Checking<'_> {
                 &format!("{name}: `also` names {verdict}, which no plan gave"),
             );
         }
-        Ok(exit)
+        Ok(Exit::of_several(&[exit_of(&checked.met), sealed]))
+    }
+
+    /// Certifies what is proved, where that is asked for.
+    fn seal(
+        &mut self,
+        subject: &Subject,
+        simulation: &Simulation,
+        claim: &Result<Claim, Refused>,
+    ) -> Result<Exit, Failure> {
+        if !self.certificates.are_wanted() {
+            return Ok(Exit::Holds);
+        }
+        match claim {
+            Ok(claim) => {
+                let certificate = self.pool.install(|| simulation.certify(claim.clone()))?;
+                self.certificates.add(certificate);
+                Ok(Exit::Holds)
+            }
+            Err(refused) => Ok(self.certificates.refuse(&subject.scenario.name, refused)),
+        }
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::panics::{self, Panic};
 use crate::exit::Exit;
-use explore::{ExecuteError, ExploreError};
+use explore::certificate::{Mismatch, Refused};
+use explore::{Doubt, ExecuteError, ExploreError};
 use scenarios::ScenarioError;
 use scenarios::file::Place;
 use std::io::{self, Write};
@@ -36,6 +37,14 @@ pub enum Failure {
         /// What went wrong.
         source: ExecuteError,
     },
+    /// A certificate that is not true any more, or cannot be verified.
+    #[error("{file}: {source}")]
+    Certificate {
+        /// Its file.
+        file: String,
+        /// What is wrong.
+        source: Box<Mismatch>,
+    },
     /// Output that could not be written.
     #[error("the output cannot be written: {0}")]
     Output(#[from] io::Error),
@@ -53,6 +62,7 @@ impl Failure {
         match self {
             Failure::Usage(_) | Failure::File(_) => Exit::Usage,
             Failure::NothingMatched(_) => Exit::NothingMatched,
+            Failure::Certificate { source, .. } => of_mismatch(source),
             Failure::Explore { source, .. } if source.is_irreproducible() => Exit::Irreproducible,
             Failure::Explore { source, .. } if source.is_set_up() => Exit::SetUp,
             Failure::Execute { source, .. } if source.is_stale_plan() => Exit::Irreproducible,
@@ -86,6 +96,22 @@ impl Failure {
             }
         }
         self.exit()
+    }
+}
+
+fn of_mismatch(mismatch: &Mismatch) -> Exit {
+    match mismatch {
+        Mismatch::Unusable(_) => Exit::Usage,
+        Mismatch::Refused(Refused::Doubt(Doubt::Cut(_))) => Exit::Inconclusive,
+        Mismatch::Explore(source) | Mismatch::Sample { source, .. } if source.is_set_up() => {
+            Exit::SetUp
+        }
+        Mismatch::Explore(source) | Mismatch::Sample { source, .. }
+            if !source.is_irreproducible() =>
+        {
+            Exit::Unexpected
+        }
+        _ => Exit::Irreproducible,
     }
 }
 

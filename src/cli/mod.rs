@@ -4,6 +4,7 @@
 //! results to a [`Report`](runkey::report::Report) and says how the command ends.
 
 mod bounds;
+mod certify;
 mod check;
 mod completions;
 mod failure;
@@ -17,6 +18,8 @@ mod replay;
 mod run;
 mod select;
 mod simulate;
+mod threads;
+mod verify;
 
 use crate::exit::Exit;
 use clap::{Parser, Subcommand};
@@ -45,6 +48,7 @@ enum Verb {
     Run(run::RunArgs),
     Check(check::CheckArgs),
     Replay(replay::ReplayArgs),
+    Verify(verify::VerifyArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),
 }
@@ -70,6 +74,7 @@ fn perform(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Run(args) => run::run(args, output),
         Verb::Check(args) => check::check(args, output),
         Verb::Replay(args) => replay::replay(args, output),
+        Verb::Verify(args) => verify::verify(args, output),
         Verb::Init(args) => init::init(args),
         Verb::Completions(args) => completions::completions(args, output),
     }

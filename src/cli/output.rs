@@ -50,23 +50,8 @@ impl OutputArgs {
     /// # Errors
     /// If the file for the results is one of `inputs`, by whatever path.
     pub fn spares<'a>(&self, inputs: impl IntoIterator<Item = &'a str>) -> Result<(), Failure> {
-        let Some(path) = &self.output else {
-            return Ok(());
-        };
-        // Without a file there is nothing to overwrite.
-        let Ok(written) = path.canonicalize() else {
-            return Ok(());
-        };
-        let is_written = |input: &str| {
-            Path::new(input)
-                .canonicalize()
-                .is_ok_and(|it| it == written)
-        };
-        match inputs.into_iter().find(|input| is_written(input)) {
-            Some(input) => Err(Failure::Usage(format!(
-                "--output {}: that is the input {input}; it is left as it is",
-                path.display()
-            ))),
+        match &self.output {
+            Some(path) => spares("--output", path, inputs),
             None => Ok(()),
         }
     }
@@ -97,6 +82,33 @@ impl OutputArgs {
             .map_err(|error| Failure::Usage(format!("--output {}: {error}", path.display())))?;
         let file = AutoStream::new(file, self.color.choice());
         Ok(Box::new(BufWriter::new(file)))
+    }
+}
+
+/// Refuses to write over one of `inputs`, by whatever path.
+///
+/// # Errors
+/// If `path`, which `option` names, is one of them.
+pub fn spares<'a>(
+    option: &str,
+    path: &Path,
+    inputs: impl IntoIterator<Item = &'a str>,
+) -> Result<(), Failure> {
+    // Without a file there is nothing to overwrite.
+    let Ok(written) = path.canonicalize() else {
+        return Ok(());
+    };
+    let is_written = |input: &str| {
+        Path::new(input)
+            .canonicalize()
+            .is_ok_and(|it| it == written)
+    };
+    match inputs.into_iter().find(|input| is_written(input)) {
+        Some(input) => Err(Failure::Usage(format!(
+            "{option} {}: that is the input {input}; it is left as it is",
+            path.display()
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::bounds::{self, Depth};
 use super::failure::Failure;
 use super::select::Subject;
+use explore::certificate::{Certificate, Claim};
 use explore::{
     Bound, Check, Checked, Choices, Control, ExecuteError, Expectation, ExploreError,
     SHOWN_AT_MOST, perform,
@@ -77,6 +78,16 @@ impl Simulation {
             bounds::narrower(&self.scenario, reach.depths, reach.seeds, missing)
         });
         Ok(checked)
+    }
+
+    /// Certifies what a check has proved: runs the sample.
+    pub fn certify(&self, claim: Claim) -> Result<Certificate, Failure> {
+        Certificate::of(claim, &self.scenario, &self.setup).map_err(|source| self.failure(source))
+    }
+
+    /// What executes its plans.
+    pub const fn executes(&self) -> &sim::Setup {
+        &self.setup
     }
 
     /// The empty plan and the one that the scenario states.

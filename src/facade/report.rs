@@ -145,6 +145,8 @@ impl fmt::Display for Report {
                     scenario: &self.scenario,
                     checked,
                     example: story.as_ref().map(|story| story.execution(&self.scenario)),
+                    claim: None,
+                    sealed_in: None,
                     elapsed: None,
                 })
             }),

@@ -1,6 +1,7 @@
 //! One scenario checked, with all that is needed to tell it.
 
 use super::Execution;
+use explore::certificate::Claim;
 use explore::{Checked, Met, NextLevel};
 use scenarios::Scenario;
 use scenarios::file::ExpectedVerdict;
@@ -15,6 +16,10 @@ pub struct CheckReport<'a> {
     pub checked: &'a Checked,
     /// The counterexample, executed once more in order to be told.
     pub example: Option<Execution<'a>>,
+    /// What it proves; `None`: nothing.
+    pub claim: Option<&'a Claim>,
+    /// The file of the certificate, if one was asked for.
+    pub sealed_in: Option<&'a str>,
     /// How long it took, if that is to be said.
     pub elapsed: Option<Duration>,
 }

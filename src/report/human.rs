@@ -1,10 +1,10 @@
 //! What a person reads: what was set up, what came out, the timeline, why, and how to see it again.
 
-use super::summary::{beyond, bounds, deepest, explored, faults_of, loud, reason};
+use super::summary::{beyond, bounds, deepest, explored, faults_of, loud, reason, sealed};
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, OwnParts, Report, Verb, everything, one_screen,
-    set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, OwnParts, Report, Verb, VerifyReport, everything,
+    one_screen, set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -278,6 +278,22 @@ impl<W: Write> Report for Human<W> {
         if let Some(beyond) = report.checked.next.as_ref().and_then(beyond) {
             self.labelled("Beyond", beyond)?;
         }
+        if let (Some(path), Some(claim)) = (report.sealed_in, report.claim) {
+            self.labelled("Sealed", sealed(path, claim))?;
+        }
+        self.out.flush()
+    }
+
+    fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {
+        self.next()?;
+        let (style, word) = match verified.mismatch {
+            None => (GOOD, "VERIFIED"),
+            Some(_) => (BAD, "NOT VERIFIED"),
+        };
+        let bold = Style::new().bold();
+        let name = &verified.claim.scenario;
+        writeln!(self.out, "{bold}{name}{bold:#}: {}", verified.claimed())?;
+        writeln!(self.out, "  {style}{word}{style:#}  {}", verified.found())?;
         self.out.flush()
     }
 

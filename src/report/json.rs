@@ -1,7 +1,7 @@
 //! One JSON document with all results, for programs.
 
-use super::wire::{CheckResult, ExecutionResult};
-use super::{CheckReport, Execution, Listing, Report, Verb};
+use super::wire::{CheckResult, ExecutionResult, VerifyResult};
+use super::{CheckReport, Execution, Listing, Report, Verb, VerifyReport};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -53,6 +53,11 @@ impl<W: Write> Report for Json<W> {
 
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()> {
         self.push(CheckResult::of(check))?;
+        self.out.flush()
+    }
+
+    fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {
+        self.push(VerifyResult::of(verified))?;
         self.out.flush()
     }
 

@@ -1,7 +1,7 @@
 //! One JSON object a line, as soon as it is there: a result, or an event of an execution.
 
-use super::wire::{CheckResult, WireEvent};
-use super::{CheckReport, Execution, Listing, Report};
+use super::wire::{CheckResult, VerifyResult, WireEvent};
+use super::{CheckReport, Execution, Listing, Report, VerifyReport};
 use std::io::{self, Write};
 
 /// Writes each line at once.
@@ -36,6 +36,11 @@ impl<W: Write> Report for Jsonl<W> {
 
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()> {
         self.line(CheckResult::of(check))?;
+        self.out.flush()
+    }
+
+    fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {
+        self.line(VerifyResult::of(verified))?;
         self.out.flush()
     }
 

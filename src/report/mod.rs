@@ -21,6 +21,7 @@ mod summary;
 #[cfg(test)]
 mod tale;
 mod timeline;
+mod verify;
 mod why;
 mod wire;
 
@@ -33,6 +34,7 @@ pub use listing::Listing;
 pub use set_up::{OwnParts, set_up};
 pub use span::Spoken;
 pub use timeline::{Entry, Line, ONE_SCREEN, everything, one_screen};
+pub use verify::VerifyReport;
 pub use why::why;
 
 use std::io;
@@ -57,6 +59,12 @@ pub trait Report {
     /// Those of the writer.
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()>;
 
+    /// One certificate verified.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()>;
+
     /// Writes what has been held back.
     ///
     /// # Errors
@@ -75,6 +83,8 @@ pub enum Verb {
     Replay,
     /// Many executions.
     Check,
+    /// A certificate.
+    Verify,
 }
 
 impl Verb {
@@ -85,6 +95,7 @@ impl Verb {
             Verb::Run => "run",
             Verb::Replay => "replay",
             Verb::Check => "check",
+            Verb::Verify => "verify",
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::CheckReport;
 use super::set_up::count;
 use evidence::Verdict;
+use explore::certificate::Claim;
 use explore::{Met, NextLevel, Unmet};
 use scenarios::file::ExpectedVerdict;
 
@@ -134,4 +135,11 @@ pub(super) fn beyond(next: &NextLevel) -> Option<String> {
             )
         }
     })
+}
+
+/// Where a certificate is, and what it admits.
+pub(super) fn sealed(path: &str, claim: &Claim) -> String {
+    let cells = claim.never_reached.iter().map(|one| one.kinds.len());
+    let cells: usize = cells.sum();
+    format!("{path}, which lists {cells} kind@step that no plan reached, and why")
 }

@@ -84,6 +84,10 @@ fn checks_are_as_their_schema_says() {
     assert_eq!(results.len(), 3);
     let met: Vec<&Value> = results.iter().map(|result| &result["met"]).collect();
     assert_eq!(met, [true, true, false]);
+    let claim = part(&self::schema("certificate"), "claim");
+    insist(&claim, &results[1]["certificate"]);
+    assert_eq!(results[0]["certificate"], Value::Null);
+    assert_eq!(results[2]["certificate"], Value::Null);
     assert!(results[0]["timing"]["elapsed_s"].is_number());
     let jsonl = of_format("jsonl").ends(100);
     assert_eq!(lines(&jsonl).len(), 3);
@@ -102,6 +106,30 @@ fn checks_are_as_their_schema_says() {
     let inconclusive = inconclusive.ends(103).json();
     insist(&schema, &inconclusive);
     assert_eq!(inconclusive["results"][0]["met"], Value::Null);
+}
+
+#[test]
+fn certificates_and_verifications_are_as_their_schemas_say() {
+    let folder = folder().with("claimed.toml", CLAIMED);
+    folder
+        .runkey(&["check", "claimed.toml", "--certificate", "c.json"])
+        .ends(0);
+    let text = fs::read_to_string(folder.path().join("c.json")).unwrap();
+    insist(
+        &schema("certificate"),
+        &serde_json::from_str(&text).unwrap(),
+    );
+    let schema = schema("verify");
+    let verified = folder
+        .runkey(&["verify", "c.json", "--format", "json"])
+        .ends(0)
+        .json();
+    insist(&schema, &verified);
+    assert_eq!(verified["results"][0]["verified"], true);
+    let jsonl = folder
+        .runkey(&["verify", "c.json", "--format", "jsonl"])
+        .ends(0);
+    insist(&part(&schema, "result"), &lines(&jsonl)[0]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bad_input;
+mod certificates;
 mod exit_codes;
 mod formats;
 mod runkey;

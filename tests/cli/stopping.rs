@@ -57,7 +57,7 @@ fn ctrl_c_ends_a_check_with_what_was_found_so_far() {
     let endless = [
         "recommended-stack",
         "--faults",
-        "9",
+        "8",
         "--format",
         "jsonl",
         "--seeds",

@@ -15,8 +15,12 @@ const MOST_TIMERS: usize = 64;
 const MOST_SLOTS: u64 = 1000;
 /// The most slots of all timers together.
 const MOST_SLOTS_IN_ALL: u64 = 4096;
-/// The most faults that a plan, a bound or an expectation names.
+/// The most faults of a plan that is written out.
 const MOST_FAULTS: u64 = 16;
+/// The most faults that a bound or an expectation speaks of where plans are explored.
+const MOST_EXPLORED: u64 = super::MOST_EXPLORED as u64;
+/// The most faults that a promise names of those that it survives.
+const MOST_NAMED: u64 = 64;
 /// The fastest and slowest clocks, in millionths off.
 const MOST_DRIFT_PPM: i32 = 100_000;
 /// 1970-01-01 and the end of 2099: what the calendars of all dialects cover.
@@ -157,7 +161,7 @@ fn numbers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             1,
             1000,
         ),
-        ("explore.faults", explored, 0, MOST_FAULTS),
+        ("explore.faults", explored, 0, MOST_EXPLORED),
         ("fault", scenario.faults.len() as u64, 0, MOST_FAULTS),
         ("repair", scenario.repairs.len() as u64, 0, 64),
         ("tags", scenario.tags.len() as u64, 0, 64),
@@ -218,16 +222,17 @@ fn claim(document: &Document<'_>) -> Checked {
 }
 
 fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {
-    let (foreign, own): (&[&str], &str) = match scenario.topology.kind {
-        TopologyKind::Local => (&["schedulers", "executors"], "`instances`"),
-        TopologyKind::Queued => (&["instances"], "`schedulers` and `executors`"),
+    let kind = scenario.topology.kind;
+    let own = match kind {
+        TopologyKind::Local => "`instances`",
+        TopologyKind::Queued => "`schedulers` and `executors`",
     };
-    for key in foreign {
+    for key in kind.foreign_keys() {
         let path = format!("topology.{key}");
         if document.get(&path).is_some() {
             let message = format!(
                 "`{key}` does not belong to topology {}; allowed is {own}",
-                scenario.topology.kind.name()
+                kind.name()
             );
             return Err(document.key_error(&path, message));
         }
@@ -358,11 +363,13 @@ fn expectation(document: &Document<'_>, scenario: &Scenario) -> Checked {
         }
     };
     if expect.verdict.is_sound() {
-        for key in ["layer", "faults_needed", "effects", "by", "also"] {
+        for key in ["layer", "faults_needed", "effects", "also"] {
             let verdict = expect.verdict;
             refuse(
                 key,
-                &format!("belongs to a failing verdict; with `{verdict}` allowed is `faults`"),
+                &format!(
+                    "belongs to a failing verdict; with `{verdict}` allowed are `faults` and `by`"
+                ),
             )?;
         }
         if planned > 0 {
@@ -398,17 +405,18 @@ fn expectation(document: &Document<'_>, scenario: &Scenario) -> Checked {
             path,
             u64::from(faults.unwrap_or_default()),
             0,
-            MOST_FAULTS,
+            match planned {
+                0 => MOST_EXPLORED,
+                _ => MOST_FAULTS,
+            },
         )?;
     }
-    let needed = expect.faults_needed.map_or(planned, usize::from);
-    within(
-        document,
-        "expect.by",
-        expect.by.len() as u64,
-        0,
-        needed as u64,
-    )?;
+    let needed = expect.faults_needed.map_or(planned, usize::from) as u64;
+    let most = match expect.verdict.is_sound() {
+        true => MOST_NAMED,
+        false => needed,
+    };
+    within(document, "expect.by", expect.by.len() as u64, 0, most)?;
     for (place, cell) in expect.by.iter().enumerate() {
         if !is_cell(cell) {
             let message = format!("`{cell}` is no kind@step; allowed is such as crash@broker.ack");

@@ -23,7 +23,8 @@ pub struct ExpectTable {
     /// Effects of the worst slot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effects: Option<u32>,
-    /// The faults of the story, each `kind@step`, in order.
+    /// The faults of the story, each `kind@step`, in order; of a promise, faults that must strike
+    /// within the bounds, or there is no certificate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
     /// Other failing verdicts that may appear at that number of faults.

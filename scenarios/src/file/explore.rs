@@ -7,6 +7,10 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
+/// The deepest bound: more faults at once are beyond what can be exhausted, and random plans go
+/// there.
+pub const MOST_EXPLORED: u8 = 8;
+
 /// `[explore]`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

@@ -22,13 +22,14 @@ mod repairing;
 mod signed;
 mod timer;
 mod topology;
+mod written_out;
 
 pub use broker::{AfterMaxDeliver, BrokerProfile, BrokerTable, MaxDeliver};
 pub use database::{DatabaseProfile, DatabaseTable};
 pub use downstream::{DownstreamTable, InFlight};
 pub use error::{Place, ScenarioError};
 pub use expect::{ExpectTable, ExpectedVerdict};
-pub use explore::{ExploreTable, Seeds, SeedsError};
+pub use explore::{ExploreTable, MOST_EXPLORED, Seeds, SeedsError};
 pub use fault::{Direction, FaultName, FaultPlace, FaultTable, StepName, WrongFault};
 pub use horizon::Horizon;
 pub use identity::IdentityTable;

@@ -84,6 +84,16 @@ impl TopologyKind {
     }
 }
 
+impl TopologyKind {
+    /// Keys of `[topology]` that belong to the others: they are not written beside this one.
+    pub(super) const fn foreign_keys(self) -> &'static [&'static str] {
+        match self {
+            TopologyKind::Local => &["schedulers", "executors"],
+            TopologyKind::Queued => &["instances"],
+        }
+    }
+}
+
 /// How many accepted runs may wait inside a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,6 +9,7 @@ mod plan;
 mod site;
 mod space;
 mod text;
+mod wiring;
 
 pub use applies::Server;
 pub use bounds::{Bounds, Cell};
@@ -19,3 +20,4 @@ pub use plan::{Fault, Plan};
 pub use site::{Phase, RunRef, Site};
 pub use space::Space;
 pub use text::FaultTextError;
+pub use wiring::why_absent;

@@ -3,6 +3,7 @@
 use super::WireFault;
 use crate::report::{CheckReport, Execution, why};
 use explore::Explored;
+use explore::certificate::Claim;
 use scenarios::spec::Cell as FaultCell;
 use serde::Serialize;
 use std::time::Duration;
@@ -18,8 +19,8 @@ pub(in crate::report) struct CheckResult<'a> {
     /// Why the expectation is not met, or not known to be.
     reason: Option<String>,
     explored: WireExplored,
-    /// Certificates come with a later version.
-    certificate: Option<()>,
+    /// What is proved; null where nothing is. With `--certificate` the file has more.
+    certificate: Option<&'a Claim>,
     counterexample: Option<WireExample<'a>>,
     coverage: Vec<Cell>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,7 +89,7 @@ impl<'a> CheckResult<'a> {
                 explore::Met::Inconclusive(doubt) => Some(doubt.to_string()),
             },
             explored: WireExplored::of(&checked.explored, report),
-            certificate: None,
+            certificate: report.claim,
             counterexample: report.example.as_ref().map(WireExample::of),
             coverage: checked.coverage().cells().into_iter().map(cell).collect(),
             timing: report

@@ -2,6 +2,8 @@
 
 mod check;
 mod execution;
+mod verify;
 
 pub(super) use check::CheckResult;
 pub(super) use execution::{ExecutionResult, WireEvent, WireFault};
+pub(super) use verify::VerifyResult;
