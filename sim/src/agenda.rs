@@ -105,6 +105,13 @@ impl Agenda {
         }
     }
 
+    /// Nothing is going to happen, as after [`Agenda::new`].
+    pub(crate) fn clear(&mut self) {
+        self.heap.clear();
+        self.sequence = 0;
+        self.cancelled.clear();
+    }
+
     /// Adds an action; gives the number by which it can be cancelled.
     pub(crate) fn add(&mut self, at: Ms, instance: u8, action: Action) -> u32 {
         self.sequence += 1;

@@ -63,6 +63,12 @@ impl Calls {
         }
     }
 
+    /// No calls, as after [`Calls::new`].
+    pub(crate) fn clear(&mut self) {
+        self.places.clear();
+        self.free.clear();
+    }
+
     /// Adds a call.
     pub(crate) fn add(&mut self, call: Call) -> CallKey {
         if let Some(place) = self.free.pop() {

@@ -1,49 +1,35 @@
 //! Drives one execution: the only file that names madsim.
 //!
-//! One madsim task pumps the world's own agenda and polls the instances' tasks. As long as no
-//! future outside the simulator waits for anything, madsim's clock is simply moved to the next
-//! action; as soon as one does (a handler that uses madsim's or madsim-tokio's timers), the pump
-//! sleeps through madsim until the next action, so that those timers fire in between.
+//! The pump goes through the world's own agenda and polls the instances' tasks. Where a test brought
+//! parts of its own, it does so in one madsim task. As long as no future outside the simulator waits
+//! for anything, madsim's clock is simply moved to the next action; as soon as one does (a handler
+//! that uses madsim's or madsim-tokio's timers), the pump sleeps through madsim until the next
+//! action, so that those timers fire in between.
 
 use crate::agenda::{Action, Entry, Ms};
+use crate::stage::Playing;
 use crate::tasks::{ForeignWakes, Taken};
 use crate::world::World;
 use evidence::Ended;
 use madsim::runtime::Runtime;
 use madsim::time::{Instant, Sleep, TimeHandle};
+use scheduler::ports::Fut;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// The world, shared by the pump and the instances' ports. Never locked across a poll or a drop of
-/// foreign code.
-#[derive(Clone)]
-pub(crate) struct Shared(Arc<Mutex<World>>);
-
-impl Shared {
-    pub(crate) fn new(world: World) -> Self {
-        Shared(Arc::new(Mutex::new(world)))
-    }
-
-    pub(crate) fn lock(&self) -> MutexGuard<'_, World> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Runs the execution to its end. `start` starts an instance (the world is not locked then).
-pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
-    let (seed, foreign) = {
-        let world = shared.lock();
-        (world.seed, world.tasks.foreign())
-    };
-    let runtime = Runtime::with_seed_and_config(seed, madsim::Config::default());
-    let ended = runtime.block_on(Pump {
-        shared,
+/// Runs the execution that is on stage to its end. `start` starts an instance. Without parts of
+/// anybody else's nothing outside can be waited for, and madsim is not needed.
+pub(crate) fn drive(playing: &Playing, parts: bool, start: &dyn Fn(u8)) -> Ended {
+    let on_stage = playing.with(|world| (world.seed, world.tasks.foreign()));
+    let (seed, foreign) = on_stage.unwrap_or_default();
+    let mut pump = Pump {
+        playing,
         start,
         foreign,
         time: None,
@@ -51,15 +37,29 @@ pub(crate) fn drive(shared: &Shared, start: &dyn Fn(u8)) -> Ended {
         resumed: VecDeque::new(),
         entries: 0,
         polls: 0,
+    };
+    if !parts {
+        let mut cx = Context::from_waker(Waker::noop());
+        loop {
+            if let Poll::Ready(ended) = pump.pump(&mut cx) {
+                return ended;
+            }
+        }
+    }
+    let runtime = Runtime::with_seed_and_config(seed, madsim::Config::default());
+    let ended = runtime.block_on(async {
+        pump.time = playing.with(|world| Clock::at_epoch(world));
+        pump.await
     });
     // Only now, so that the runtime ends in good order.
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 struct Pump<'a> {
-    shared: &'a Shared,
+    playing: &'a Playing,
     start: &'a dyn Fn(u8),
     foreign: Arc<ForeignWakes>,
+    /// Where somebody else may wait for it.
     time: Option<Clock>,
     sleep: Option<Pin<Box<Sleep>>>,
     /// What a paused instance could not do, now that it goes on.
@@ -127,6 +127,14 @@ enum Next {
     Ended(Ended),
 }
 
+/// What has to be done while nobody is at work on the world: it may use the ports.
+enum Foreign {
+    Poll(Taken),
+    Start(Vec<u8>),
+    Bury(Vec<Fut<'static, ()>>),
+    Nothing(Poll<Ended>),
+}
+
 impl Future for Pump<'_> {
     type Output = thread::Result<Ended>;
 
@@ -140,27 +148,53 @@ impl Future for Pump<'_> {
     }
 }
 
-impl<'a> Pump<'a> {
+impl Pump<'_> {
     /// Does everything until there is nothing left, or madsim's clock has to move.
     fn pump(&mut self, cx: &mut Context<'_>) -> Poll<Ended> {
-        let mut world = self.shared.lock();
-        let time = self.time.get_or_insert_with(|| Clock::at_epoch(&world));
-        // Time may have passed: somebody's timer fired, or the sleep is over. What a foreign timer
-        // wakes happens at the world's own, whole milliseconds.
-        world.now = world.now.max(time.world_time());
+        let playing = self.playing;
         self.polls = 0;
+        if let Some(time) = &mut self.time {
+            // Time may have passed: somebody's timer fired, or the sleep is over. What a foreign
+            // timer wakes happens at the world's own, whole milliseconds.
+            let at = time.world_time();
+            playing.with(|world| world.now = world.now.max(at));
+        }
+        let mut polled = None;
         loop {
-            world = self.run_ready(world);
-            if !world.starting.is_empty() {
-                let starting = std::mem::take(&mut world.starting);
-                drop(world);
-                for instance in starting {
-                    (self.start)(instance);
+            let next = playing.with(|world| {
+                if let Some((taken, ended)) = polled.take() {
+                    self.put_back(world, taken, ended);
                 }
-                world = self.shared.lock();
-                continue;
+                self.until_foreign(world, cx)
+            });
+            match next {
+                Some(Foreign::Poll(mut taken)) => {
+                    let ended = self.poll_task(&mut taken);
+                    polled = Some((taken, ended));
+                }
+                Some(Foreign::Start(starting)) => {
+                    starting
+                        .into_iter()
+                        .for_each(|instance| (self.start)(instance));
+                }
+                Some(Foreign::Bury(graveyard)) => bury(graveyard),
+                Some(Foreign::Nothing(ended)) => return ended,
+                // Nobody but us takes a world off the stage.
+                None => return Poll::Ready(Ended::Livelock),
             }
-            match self.next(&mut world, cx) {
+        }
+    }
+
+    /// Does all that the world does by itself.
+    fn until_foreign(&mut self, world: &mut World, cx: &mut Context<'_>) -> Foreign {
+        loop {
+            if let Some(foreign) = self.next_ready(world) {
+                return foreign;
+            }
+            if !world.starting.is_empty() {
+                return Foreign::Start(std::mem::take(&mut world.starting));
+            }
+            match self.next(world, cx) {
                 Next::Act(entry) => {
                     self.polls = 0;
                     if !world.stall(entry) {
@@ -171,8 +205,8 @@ impl<'a> Pump<'a> {
                     }
                 }
                 Next::Woken => {}
-                Next::Sleeping => return Poll::Pending,
-                Next::Ended(ended) => return Poll::Ready(ended),
+                Next::Sleeping => return Foreign::Nothing(Poll::Pending),
+                Next::Ended(ended) => return Foreign::Nothing(Poll::Ready(ended)),
             }
         }
     }
@@ -198,7 +232,7 @@ impl<'a> Pump<'a> {
         if at > horizon {
             return Next::Ended(Ended::Horizon);
         }
-        if foreign && self.sleep_until(at, cx) {
+        if foreign && self.sleep_until(world, at, cx) {
             return Next::Sleeping;
         }
         if world.tasks.wake_foreign() {
@@ -215,8 +249,12 @@ impl<'a> Pump<'a> {
 
     /// Sleeps through madsim until `at`, so that foreign timers fire in between; false if it is
     /// time already, or a foreign timer has fired.
-    fn sleep_until(&mut self, at: Ms, cx: &mut Context<'_>) -> bool {
+    fn sleep_until(&mut self, world: &mut World, at: Ms, cx: &mut Context<'_>) -> bool {
         let Some(time) = &mut self.time else {
+            // It is one of our own that waits for another.
+            if !self.foreign.any() {
+                world.now = world.now.max(at);
+            }
             return false;
         };
         let until = time.instant(at);
@@ -231,43 +269,38 @@ impl<'a> Pump<'a> {
         sleep.as_mut().poll(cx).is_pending() && !self.foreign.any()
     }
 
-    /// Polls every task that is ready, until none is.
-    fn run_ready(&mut self, mut world: MutexGuard<'a, World>) -> MutexGuard<'a, World> {
+    /// The next task that is ready, to be polled.
+    fn next_ready(&mut self, world: &mut World) -> Option<Foreign> {
         loop {
             if !world.tasks.graveyard.is_empty() {
-                let graveyard = std::mem::take(&mut world.tasks.graveyard);
-                drop(world);
-                bury(graveyard);
-                world = self.shared.lock();
+                return Some(Foreign::Bury(std::mem::take(&mut world.tasks.graveyard)));
             }
             if self.polls > POLLS_MAX {
-                return world;
+                return None;
             }
-            let Some(key) = world.tasks.next_ready() else {
-                return world;
-            };
+            let key = world.tasks.next_ready()?;
             if world.stall_task(key) {
                 continue;
             }
-            let Some(mut taken) = world.tasks.take(key) else {
-                continue;
-            };
-            let now = world.now;
-            drop(world);
-            if let Some(time) = &mut self.time {
-                time.move_to(now);
+            if let Some(taken) = world.tasks.take(key) {
+                if let Some(time) = &mut self.time {
+                    time.move_to(world.now);
+                }
+                return Some(Foreign::Poll(taken));
             }
-            let ended = self.poll_task(&mut taken);
-            world = self.shared.lock();
-            let instance = world.tasks.instance(taken.key);
-            let leftover = world.tasks.put_back(taken, ended);
-            if ended && let Some(instance) = instance {
-                world.stop_if_idle(instance);
-            }
-            world.tasks.graveyard.extend(leftover);
-            if world.tasks.wake_foreign() {
-                self.entries += 1;
-            }
+        }
+    }
+
+    /// After its poll.
+    fn put_back(&mut self, world: &mut World, taken: Taken, ended: bool) {
+        let instance = world.tasks.instance(taken.key);
+        let leftover = world.tasks.put_back(taken, ended);
+        if ended && let Some(instance) = instance {
+            world.stop_if_idle(instance);
+        }
+        world.tasks.graveyard.extend(leftover);
+        if world.tasks.wake_foreign() {
+            self.entries += 1;
         }
     }
 

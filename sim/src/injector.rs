@@ -12,13 +12,22 @@ pub(crate) struct Injector {
 }
 
 impl Injector {
-    pub(crate) fn new(plan: &Plan) -> Self {
+    /// No faults are planned.
+    pub(crate) fn new() -> Self {
         Injector {
-            faults: plan.faults.clone(),
-            took_effect: vec![false; plan.faults.len()],
-            open: plan.faults.len(),
-            sites: Vec::with_capacity(128),
+            faults: Vec::new(),
+            took_effect: Vec::new(),
+            open: 0,
+            sites: Vec::new(),
         }
+    }
+
+    /// Watches an execution under this plan.
+    pub(crate) fn plan(&mut self, plan: &Plan) {
+        self.faults.clone_from(&plan.faults);
+        self.took_effect = vec![false; plan.faults.len()];
+        self.open = plan.faults.len();
+        self.sites = Vec::with_capacity(128);
     }
 
     /// Notes that a site is reached and gives the fault that strikes there, if any.
@@ -40,7 +49,8 @@ impl Injector {
     }
 
     /// What was reached, and which faults struck.
-    pub(crate) fn into_parts(self) -> (Vec<Reached>, Vec<bool>) {
-        (self.sites, self.took_effect)
+    pub(crate) fn take_found(&mut self) -> (Vec<Reached>, Vec<bool>) {
+        let sites = std::mem::take(&mut self.sites);
+        (sites, std::mem::take(&mut self.took_effect))
     }
 }

@@ -86,6 +86,8 @@ mod serving;
 #[cfg(madsim)]
 mod setup;
 #[cfg(madsim)]
+mod stage;
+#[cfg(madsim)]
 mod tasks;
 #[cfg(madsim)]
 mod transport;

@@ -1,19 +1,16 @@
 //! One execution: from a set-up, a seed and a plan to a history and its verdicts.
 
 use crate::Outcome;
-use crate::engine::{self, Shared};
-use crate::injector::Injector;
+use crate::Reached;
+use crate::engine;
 use crate::ports::Window;
 use crate::rest;
-use crate::servers::broker::Broker;
-use crate::servers::database::Database;
-use crate::servers::downstream::DownstreamModel;
-use crate::servers::lock::Locks;
 use crate::setup::Setup;
-use crate::tasks::{ForeignWakes, Tasks};
+use crate::stage::{self, Execution, Playing};
 use crate::world::World;
-use evidence::{History, InstanceId, judge};
+use evidence::{Ended, Event, History, InstanceId, Planned, Rest, judge};
 use scenarios::spec::Plan;
+use scheduler::ports::Fut;
 use scheduler::{Instance, topologies};
 use std::sync::Arc;
 
@@ -22,21 +19,31 @@ use std::sync::Arc;
 /// The same set-up, seed and plan give the same outcome, on any thread, in any process, in debug
 /// and in release.
 pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
-    let shared = Shared::new(World::new(setup, seed, plan));
-    let start = |instance: u8| start_instance(setup, &shared, instance);
-    let ended = engine::drive(&shared, &start);
-    let (left, mut world) = {
-        let mut world = shared.lock();
-        let left = world.tasks.drain();
-        (left, world)
-    };
-    let rest = rest::rest(&mut world, ended);
-    let planned = rest::planned(&world);
-    let events = std::mem::take(&mut world.events);
-    let injector = std::mem::replace(&mut world.injector, Injector::new(&Plan::empty()));
-    drop(world);
+    let parts = setup.parts.any();
+    // Whatever a part of somebody else's has left behind is left to itself.
+    let spare = (!parts).then(stage::spare).flatten();
+    let mut world = spare.unwrap_or_else(|| Box::new(World::new(setup.constants.clone())));
+    world.begin(setup, seed, plan);
+    let execution = world.execution;
+    let playing = Playing::new(world);
+    let start = |instance: u8| start_instance(setup, execution, instance);
+    let ended = engine::drive(&playing, parts, &start);
+    let found = playing.with(|world| Found::in_world(world, ended));
+    let (found, left) = found.unwrap_or_default();
+    // What they do as they are dropped is none of the execution any more.
     engine::bury(left);
-    let (sites, took_effect) = injector.into_parts();
+    if let Some(world) = playing.ends()
+        && !parts
+    {
+        stage::keep(world);
+    }
+    let Found {
+        rest,
+        planned,
+        events,
+        sites,
+        took_effect,
+    } = found;
     let history = History {
         cast: setup.constants.cast.clone(),
         planned,
@@ -54,18 +61,47 @@ pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
     }
 }
 
-fn start_instance(setup: &Setup, shared: &Shared, place: u8) {
+/// What an execution has come to.
+#[derive(Default)]
+struct Found {
+    rest: Rest,
+    planned: Arc<[Planned]>,
+    events: Vec<Event>,
+    sites: Vec<Reached>,
+    took_effect: Vec<bool>,
+}
+
+impl Found {
+    /// Takes it out of the world, and beside it the tasks that are left.
+    fn in_world(world: &mut World, ended: Ended) -> (Found, Vec<Fut<'static, ()>>) {
+        let left = world.tasks.drain();
+        let rest = rest::rest(world, ended);
+        let planned = rest::planned(world);
+        let events = std::mem::take(&mut world.events);
+        let (sites, took_effect) = world.injector.take_found();
+        let found = Found {
+            rest,
+            planned,
+            events,
+            sites,
+            took_effect,
+        };
+        (found, left)
+    }
+}
+
+fn start_instance(setup: &Setup, execution: Execution, place: u8) {
     let constants = &setup.constants;
-    let incarnation = shared.lock().processes[usize::from(place)].incarnation;
+    let incarnation = execution.with(|world| world.processes[usize::from(place)].incarnation);
     let window = Window {
-        shared: shared.clone(),
+        execution,
         instance: place,
-        incarnation,
+        incarnation: incarnation.unwrap_or_default(),
     };
     let instance = Instance {
         name: constants.cast.instances[usize::from(place)].clone(),
         id: InstanceId(place),
-        incarnation,
+        incarnation: window.incarnation,
         ports: window.ports(),
     };
     let offset = constants.conditions[usize::from(place)].fire_offset.ms();
@@ -75,26 +111,5 @@ fn start_instance(setup: &Setup, shared: &Shared, place: u8) {
         topologies::start_scheduler(&instance, &setup.blueprint, offset);
     } else {
         topologies::start_executor(&instance, &setup.blueprint);
-    }
-}
-
-impl World {
-    fn new(setup: &Setup, seed: u64, plan: &Plan) -> Self {
-        let constants = setup.constants.clone();
-        let scenario = &setup.scenario;
-        let outside = setup.parts.downstream.as_ref().map(|make| make());
-        let downstream =
-            DownstreamModel::new(constants.retention, scenario.downstream.in_flight, outside);
-        let tasks = Tasks::new(Arc::new(ForeignWakes::default()));
-        World::at_rest(
-            constants,
-            seed,
-            tasks,
-            Injector::new(plan),
-            Database::default(),
-            Broker::new(&scenario.broker),
-            Locks::default(),
-            downstream,
-        )
     }
 }

@@ -3,6 +3,7 @@
 use crate::agenda::Ms;
 use crate::keyed::LEG_MAX_MS;
 use crate::servers::downstream::Outside;
+use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
 use evidence::{Cast, InstanceId, Planned, TimerId, Timestamp};
 use scenarios::Scenario;
@@ -152,6 +153,15 @@ impl Setup {
     /// The same, with every poll made, also those that find nothing: slower, and the same history.
     pub fn polling_always(&self) -> Self {
         self.changed(|constants| constants.skip_idle_polls = false)
+    }
+
+    /// Whether ports have to tell this execution from others.
+    pub(crate) fn execution(&self) -> Execution {
+        if self.parts.any() {
+            Execution::foreign()
+        } else {
+            Execution::OWN
+        }
     }
 
     fn changed(&self, change: impl FnOnce(&mut Constants)) -> Self {

@@ -89,11 +89,34 @@ impl Wake for TaskWaker {
 }
 
 struct Task {
+    key: TaskKey,
     future: Option<Fut<'static, ()>>,
-    waker: Arc<TaskWaker>,
     instance: u8,
     queued: bool,
     ended: bool,
+}
+
+/// The waker of the task at a place: made once, and lent to each poll.
+struct Lent {
+    shared: Arc<TaskWaker>,
+    /// The same, as futures get it; `None` while the task is being polled.
+    waker: Option<Waker>,
+}
+
+impl Lent {
+    fn new(key: TaskKey, foreign: &Arc<ForeignWakes>) -> Self {
+        let shared = Arc::new(TaskWaker {
+            key,
+            foreign: foreign.clone(),
+        });
+        let waker = Some(Waker::from(shared.clone()));
+        Lent { shared, waker }
+    }
+
+    /// Whether somebody else holds it: a foreign timer or channel.
+    fn is_cloned(&self) -> bool {
+        Arc::strong_count(&self.shared) > 2
+    }
 }
 
 /// A task taken out to be polled.
@@ -106,6 +129,8 @@ pub(crate) struct Taken {
 /// All tasks of one execution.
 pub(crate) struct Tasks {
     tasks: Vec<Task>,
+    /// By place; kept from one execution of a thread to the next.
+    wakers: Vec<Lent>,
     ready: VecDeque<TaskKey>,
     foreign: Arc<ForeignWakes>,
     /// Tasks of which a foreign clone of the waker was alive after a poll.
@@ -121,16 +146,32 @@ pub(crate) struct Tasks {
 }
 
 impl Tasks {
-    pub(crate) fn new(foreign: Arc<ForeignWakes>) -> Self {
+    pub(crate) fn new() -> Self {
         Tasks {
             tasks: Vec::with_capacity(16),
+            wakers: Vec::with_capacity(16),
             ready: VecDeque::with_capacity(16),
-            foreign,
+            foreign: Arc::default(),
             suspects: Vec::new(),
             current: None,
             current_waker: 0,
             inner: Vec::new(),
             graveyard: Vec::new(),
+        }
+    }
+
+    /// No tasks, as [`Tasks::new`] but for what is allocated.
+    pub(crate) fn clear(&mut self) {
+        self.tasks.clear();
+        self.ready.clear();
+        self.suspects.clear();
+        self.inner.clear();
+        self.current = None;
+        self.current_waker = 0;
+        if self.wakers.iter().any(Lent::is_cloned) {
+            // What is still out there may wake whomever it likes, but nobody of the next execution.
+            self.wakers.clear();
+            self.foreign = Arc::default();
         }
     }
 
@@ -141,13 +182,12 @@ impl Tasks {
             place,
             generation: 0,
         };
-        let waker = Arc::new(TaskWaker {
-            key,
-            foreign: self.foreign.clone(),
-        });
+        if self.wakers.len() == self.tasks.len() {
+            self.wakers.push(Lent::new(key, &self.foreign));
+        }
         self.tasks.push(Task {
+            key,
             future: Some(future),
-            waker,
             instance,
             queued: true,
             ended: false,
@@ -194,7 +234,7 @@ impl Tasks {
 
     fn get(&mut self, key: TaskKey) -> Option<&mut Task> {
         let task = self.tasks.get_mut(key.place as usize)?;
-        (!task.ended && task.waker.key == key).then_some(task)
+        (!task.ended && task.key == key).then_some(task)
     }
 
     /// The next ready task.
@@ -211,17 +251,15 @@ impl Tasks {
 
     /// Takes a task out, to be polled.
     pub(crate) fn take(&mut self, key: TaskKey) -> Option<Taken> {
-        let place = self.tasks.get_mut(key.place as usize)?;
-        let task = (!place.ended && place.waker.key == key).then_some(place)?;
+        let place = key.place as usize;
+        let task = self.get(key)?;
         task.queued = false;
         let future = task.future.take()?;
-        if Arc::strong_count(&task.waker) > 1 {
-            task.waker = Arc::new(TaskWaker {
-                key,
-                foreign: self.foreign.clone(),
-            });
+        let lent = self.wakers.get_mut(place)?;
+        if lent.is_cloned() {
+            *lent = Lent::new(key, &self.foreign);
         }
-        let waker = Waker::from(task.waker.clone());
+        let waker = lent.waker.take()?;
         self.current_waker = waker.data().addr();
         self.current = Some(key);
         Some(Taken { key, future, waker })
@@ -232,7 +270,11 @@ impl Tasks {
     pub(crate) fn put_back(&mut self, taken: Taken, ended: bool) -> Option<Fut<'static, ()>> {
         self.current = None;
         let Taken { key, future, waker } = taken;
-        drop(waker);
+        let mut cloned = false;
+        if let Some(lent) = self.wakers.get_mut(key.place as usize) {
+            lent.waker = Some(waker);
+            cloned = lent.is_cloned();
+        }
         let Some(task) = self.get(key) else {
             return Some(future);
         };
@@ -240,7 +282,6 @@ impl Tasks {
             task.ended = true;
             return Some(future);
         }
-        let cloned = Arc::strong_count(&task.waker) > 1;
         task.future = Some(future);
         if cloned && !self.suspects.contains(&key.place) {
             self.suspects.push(key.place);
@@ -267,10 +308,10 @@ impl Tasks {
         if self.suspects.is_empty() {
             return false;
         }
-        let tasks = &self.tasks;
+        let (tasks, wakers) = (&self.tasks, &self.wakers);
         self.suspects.retain(|place| {
-            let task = &tasks[*place as usize];
-            !task.ended && Arc::strong_count(&task.waker) > 1
+            let place = *place as usize;
+            !tasks[place].ended && wakers[place].is_cloned()
         });
         !self.suspects.is_empty()
     }

@@ -12,11 +12,12 @@ use crate::servers::broker::Broker;
 use crate::servers::database::Database;
 use crate::servers::downstream::DownstreamModel;
 use crate::servers::lock::Locks;
-use crate::setup::Constants;
+use crate::setup::{Constants, Setup};
+use crate::stage::Execution;
 use crate::tasks::Tasks;
 use evidence::{Event, FaultNote, Ids, InstanceId, RunKey, Slot, Step, Timestamp, What};
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use scenarios::spec::{Fault, Phase, RunRef, Site};
+use scenarios::spec::{Fault, Phase, Plan, RunRef, Site};
 use std::sync::Arc;
 
 /// A slot that an instance waits for.
@@ -35,6 +36,7 @@ struct OpenAttempt {
 /// Everything of one execution.
 pub(crate) struct World {
     pub(crate) constants: Arc<Constants>,
+    pub(crate) execution: Execution,
     pub(crate) seed: u64,
     pub(crate) now: Ms,
     pub(crate) agenda: Agenda,
@@ -63,45 +65,24 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// A world in which nothing has happened yet and every instance is about to start.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "one argument for each part of the world"
-    )]
-    pub(crate) fn at_rest(
-        constants: Arc<Constants>,
-        seed: u64,
-        tasks: Tasks,
-        injector: Injector,
-        database: Database,
-        broker: Broker,
-        locks: Locks,
-        downstream: DownstreamModel,
-    ) -> Self {
-        let mut agenda = Agenda::new();
-        let mut processes = Vec::with_capacity(constants.conditions.len());
-        for (instance, conditions) in (0..).zip(&constants.conditions) {
-            agenda.add(conditions.starts_at.ms(), instance, Action::Start(instance));
-            processes.push(Process::new(WallClock::new(
-                constants.epoch,
-                &conditions.clock,
-            )));
-        }
+    /// A world without instances.
+    pub(crate) fn new(constants: Arc<Constants>) -> Self {
         World {
             constants,
-            seed,
+            execution: Execution::OWN,
+            seed: 0,
             now: 0,
-            agenda,
-            tasks,
+            agenda: Agenda::new(),
+            tasks: Tasks::new(),
             calls: Calls::new(),
-            processes,
-            injector,
+            processes: Vec::new(),
+            injector: Injector::new(),
             pollers: Vec::new(),
-            database,
-            broker,
-            locks,
-            downstream,
-            events: Vec::with_capacity(64),
+            database: Database::default(),
+            broker: Broker::new(),
+            locks: Locks::default(),
+            downstream: DownstreamModel::new(),
+            events: Vec::new(),
             armed: Vec::new(),
             open_attempts: Vec::new(),
             discovered: Vec::new(),
@@ -110,6 +91,66 @@ impl World {
             ledger: 0,
             healed_at: 0,
             starting: Vec::new(),
+        }
+    }
+
+    /// Whatever happened here is forgotten, and only what was allocated for it is kept: a world in
+    /// which nothing has happened yet and every instance is about to start.
+    pub(crate) fn begin(&mut self, setup: &Setup, seed: u64, plan: &Plan) {
+        // Named one by one, so that no part can be left out.
+        let World {
+            constants,
+            execution,
+            seed: seeded,
+            now,
+            agenda,
+            tasks,
+            calls,
+            processes,
+            injector,
+            pollers,
+            database,
+            broker,
+            locks,
+            downstream,
+            events,
+            armed,
+            open_attempts,
+            discovered,
+            occurrences,
+            numbers,
+            ledger,
+            healed_at,
+            starting,
+        } = self;
+        if !Arc::ptr_eq(constants, &setup.constants) {
+            *constants = setup.constants.clone();
+        }
+        *execution = setup.execution();
+        (*seeded, *now, *ledger, *healed_at) = (seed, 0, 0, 0);
+        agenda.clear();
+        tasks.clear();
+        calls.clear();
+        injector.plan(plan);
+        pollers.clear();
+        database.clear();
+        broker.open(&setup.scenario.broker);
+        locks.clear();
+        let outside = setup.parts.downstream.as_ref().map(|make| make());
+        let in_flight = setup.scenario.downstream.in_flight;
+        downstream.open(constants.retention, in_flight, outside);
+        *events = Vec::with_capacity(64);
+        armed.clear();
+        open_attempts.clear();
+        discovered.clear();
+        occurrences.clear();
+        numbers.clear();
+        starting.clear();
+        processes.clear();
+        for (instance, conditions) in (0..).zip(&constants.conditions) {
+            agenda.add(conditions.starts_at.ms(), instance, Action::Start(instance));
+            let clock = WallClock::new(constants.epoch, &conditions.clock);
+            processes.push(Process::new(clock));
         }
     }
 

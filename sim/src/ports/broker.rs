@@ -76,6 +76,6 @@ impl Broker for Window {
     }
 
     fn renew_every(&self) -> Option<Span> {
-        self.shared.lock().constants.renew_every
+        self.with(|world| world.constants.renew_every).flatten()
     }
 }

@@ -2,9 +2,10 @@
 
 use super::Window;
 use crate::calls::CallKey;
-use crate::engine::Shared;
 use crate::servers::{Request, Response};
+use crate::stage::Execution;
 use crate::transport::Calling;
+use crate::world::World;
 use scenarios::spec::Server;
 use scheduler::ports::{At, CallError, Fut};
 use std::future::Future;
@@ -23,7 +24,7 @@ enum State {
 
 /// Waits for the answer; makes the call when first polled.
 struct CallFuture<T> {
-    shared: Shared,
+    execution: Execution,
     state: State,
     read: fn(Response) -> Option<T>,
 }
@@ -37,7 +38,9 @@ impl Window {
         request: Request,
         read: fn(Response) -> Option<T>,
     ) -> Fut<'a, Result<T, CallError>> {
-        let timeout = self.shared.lock().constants.call_timeout;
+        let timeout = self
+            .with(|world| world.constants.call_timeout)
+            .unwrap_or_default();
         self.call_within(at, server, request, timeout, read)
     }
 
@@ -51,7 +54,7 @@ impl Window {
         read: fn(Response) -> Option<T>,
     ) -> Fut<'a, Result<T, CallError>> {
         Box::pin(CallFuture {
-            shared: self.shared.clone(),
+            execution: self.execution,
             state: State::New(Calling {
                 instance: self.instance,
                 incarnation: self.incarnation,
@@ -75,23 +78,30 @@ impl<T> Future for CallFuture<T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let mut world = this.shared.lock();
+        let execution = this.execution;
+        let polled = execution.with(|world| this.poll_in(world, cx));
+        polled.unwrap_or(Poll::Pending)
+    }
+}
+
+impl<T> CallFuture<T> {
+    fn poll_in(&mut self, world: &mut World, cx: &mut Context<'_>) -> Poll<Result<T, CallError>> {
         world.tasks.wait(cx.waker());
-        match std::mem::replace(&mut this.state, State::Over) {
+        match std::mem::replace(&mut self.state, State::Over) {
             State::New(calling) => {
                 if !world.is_current(calling.instance, calling.incarnation) {
                     return Poll::Pending;
                 }
-                this.state = State::Waiting(world.begin_call(calling));
+                self.state = State::Waiting(world.begin_call(calling));
                 Poll::Pending
             }
             State::Waiting(key) => match world.take_result(key) {
                 Some(result) => Poll::Ready(result.and_then(|response| {
                     // A server answers what it was asked; anything else is a broken connection.
-                    (this.read)(response).ok_or(CallError::Disconnected)
+                    (self.read)(response).ok_or(CallError::Disconnected)
                 })),
                 None => {
-                    this.state = State::Waiting(key);
+                    self.state = State::Waiting(key);
                     Poll::Pending
                 }
             },
@@ -103,7 +113,7 @@ impl<T> Future for CallFuture<T> {
 impl<T> Drop for CallFuture<T> {
     fn drop(&mut self) {
         if let State::Waiting(key) = self.state {
-            self.shared.lock().abandon_call(key);
+            self.execution.with(|world| world.abandon_call(key));
         }
     }
 }

@@ -29,10 +29,10 @@ impl Database for Window {
     }
 
     fn begin(&self, _: Isolation) -> Box<dyn Transaction> {
-        let session = self.shared.lock().database.sessions.fresh();
+        let session = self.with(|world| world.database.sessions.fresh());
         Box::new(OpenTransaction {
-            window: self.clone(),
-            session,
+            window: *self,
+            session: session.unwrap_or_default(),
             open: false,
         })
     }
@@ -78,12 +78,11 @@ impl Drop for OpenTransaction {
         if !self.open {
             return;
         }
-        let mut world = self.window.shared.lock();
-        let instance = self.window.instance;
-        let link = world.processes[usize::from(instance)].links[Server::Database as usize];
-        let at = (world.now + 1).max(link.to_server);
-        world
-            .agenda
-            .add(at, instance, Action::Abandon(self.session));
+        let (instance, session) = (self.window.instance, self.session);
+        self.window.with(|world| {
+            let link = world.processes[usize::from(instance)].links[Server::Database as usize];
+            let at = (world.now + 1).max(link.to_server);
+            world.agenda.add(at, instance, Action::Abandon(session));
+        });
     }
 }

@@ -7,19 +7,27 @@ mod downstream;
 mod lock;
 mod runtime;
 
-use crate::engine::Shared;
+use crate::stage::Execution;
+use crate::world::World;
 use scheduler::ports::Ports;
 use std::sync::Arc;
 
 /// Sees the world from inside one incarnation of one instance.
-#[derive(Clone)]
+///
+/// After the execution nobody is there any more: calls are never answered, and nothing is told.
+#[derive(Clone, Copy)]
 pub(crate) struct Window {
-    pub(crate) shared: Shared,
+    pub(crate) execution: Execution,
     pub(crate) instance: u8,
     pub(crate) incarnation: u16,
 }
 
 impl Window {
+    /// Does something with the world, if it is still there.
+    fn with<R>(&self, act: impl FnOnce(&mut World) -> R) -> Option<R> {
+        self.execution.with(act)
+    }
+
     /// All ports.
     pub(crate) fn ports(self) -> Ports {
         let window = Arc::new(self);

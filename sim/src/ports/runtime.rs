@@ -2,10 +2,10 @@
 
 use super::Window;
 use crate::agenda::{Action, Ms};
-use crate::engine::Shared;
 use crate::faults;
 use crate::keyed::{self, Use};
-use crate::world::{Armed, key_of, run_of};
+use crate::stage::Execution;
+use crate::world::{Armed, World, key_of, run_of};
 use evidence::{Ids, Step, Timestamp, What};
 use scenarios::spec::{Phase, RunRef};
 use scheduler::Span;
@@ -16,36 +16,33 @@ use std::task::{Context, Poll};
 
 impl Clock for Window {
     fn now(&self) -> Timestamp {
-        let world = self.shared.lock();
-        world.processes[usize::from(self.instance)]
-            .clock
-            .read(world.now)
+        let read = self.with(|world| {
+            let clock = &world.processes[usize::from(self.instance)].clock;
+            clock.read(world.now)
+        });
+        read.unwrap_or_default()
     }
 }
 
 impl Journal for Window {
     fn record(&self, at: At<'_>, what: What) {
-        let mut world = self.shared.lock();
-        if world.is_current(self.instance, self.incarnation) {
-            world.record(
-                self.instance,
-                self.incarnation,
-                at.step,
-                what,
-                at.ids.clone(),
-            );
-        }
+        let (instance, incarnation) = (self.instance, self.incarnation);
+        self.with(|world| {
+            if world.is_current(instance, incarnation) {
+                world.record(instance, incarnation, at.step, what, at.ids.clone());
+            }
+        });
     }
 }
 
 impl Runtime for Window {
     fn monotonic(&self) -> Monotonic {
-        Monotonic(self.shared.lock().now)
+        Monotonic(self.with(|world| world.now).unwrap_or_default())
     }
 
     fn sleep(&self, span: Span) -> Fut<'_, ()> {
         Box::pin(Sleeping {
-            shared: &self.shared,
+            execution: self.execution,
             length: span.ms(),
             until: None,
             entry: None,
@@ -71,13 +68,14 @@ impl Runtime for Window {
     }
 
     fn spawn(&self, task: Fut<'static, ()>) {
-        let mut world = self.shared.lock();
-        if world.is_current(self.instance, self.incarnation) {
-            world.tasks.spawn(self.instance, task);
-        } else {
-            // Dropped when nothing is locked.
-            world.tasks.graveyard.push(task);
-        }
+        self.with(|world| {
+            if world.is_current(self.instance, self.incarnation) {
+                world.tasks.spawn(self.instance, task);
+            } else {
+                // Dropped when nobody is at work on the world.
+                world.tasks.graveyard.push(task);
+            }
+        });
     }
 
     fn idle_until(&self, anchor: Monotonic, every: Span, interest: Interest) -> Fut<'_, Wake> {
@@ -91,7 +89,8 @@ impl Runtime for Window {
     }
 
     fn stopping(&self) -> bool {
-        self.shared.lock().processes[usize::from(self.instance)].stopping
+        self.with(|world| world.processes[usize::from(self.instance)].stopping)
+            .unwrap_or(true)
     }
 
     fn stop_requested(&self) -> Fut<'_, ()> {
@@ -102,33 +101,39 @@ impl Runtime for Window {
     }
 
     fn steady(&self, at: At<'_>) -> u64 {
-        let seed = self.shared.lock().seed;
+        let seed = self.with(|world| world.seed).unwrap_or_default();
         let key = key_of(self.instance, at.step, run_of(at.ids));
         keyed::number(seed, key, Use::Number)
     }
 
     fn random(&self, at: At<'_>) -> u64 {
-        self.shared
-            .lock()
-            .random(self.instance, at.step, run_of(at.ids))
+        self.with(|world| world.random(self.instance, at.step, run_of(at.ids)))
+            .unwrap_or_default()
     }
 }
 
 /// Sleeps on the clock that does not jump.
-struct Sleeping<'a> {
-    shared: &'a Shared,
+struct Sleeping {
+    execution: Execution,
     length: Ms,
     until: Option<Ms>,
     /// Its entry in the agenda, as long as that is ahead.
     entry: Option<u32>,
 }
 
-impl Future for Sleeping<'_> {
+impl Future for Sleeping {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let shared = self.shared;
-        let mut world = shared.lock();
+        let execution = self.execution;
+        execution
+            .with(|world| self.poll_in(world, cx))
+            .unwrap_or(Poll::Pending)
+    }
+}
+
+impl Sleeping {
+    fn poll_in(&mut self, world: &mut World, cx: &mut Context<'_>) -> Poll<()> {
         world.tasks.wait(cx.waker());
         match self.until {
             Some(until) if until <= world.now => {
@@ -151,14 +156,16 @@ impl Future for Sleeping<'_> {
 
 /// A sleep that nobody waits for (the loser of a race) leaves no trace: the execution does not go
 /// on for its sake.
-impl Drop for Sleeping<'_> {
+impl Drop for Sleeping {
     fn drop(&mut self) {
         if let (Some(entry), Some(until)) = (self.entry, self.until) {
-            let mut world = self.shared.lock();
-            // Of a paused instance the entry may have left the agenda and wait with the instance.
-            if until > world.now {
-                world.agenda.cancel(entry);
-            }
+            self.execution.with(|world| {
+                // Of a paused instance the entry may have left the agenda and wait with the
+                // instance.
+                if until > world.now {
+                    world.agenda.cancel(entry);
+                }
+            });
         }
     }
 }
@@ -190,11 +197,22 @@ impl Window {
     /// Reaches a site of a step that is no call; false if the instance cannot go on now: it is
     /// dead, or paused (then its task is woken when the pause is over).
     fn reach(&self, step: &'static Step, ids: &Ids, n: Option<u16>, phase: Phase) -> bool {
-        let mut world = self.shared.lock();
+        self.with(|world| self.reach_in(world, step, ids, n, phase))
+            .unwrap_or(false)
+    }
+
+    fn reach_in(
+        &self,
+        world: &mut World,
+        step: &'static Step,
+        ids: &Ids,
+        n: Option<u16>,
+        phase: Phase,
+    ) -> bool {
         let run = run_of(ids);
         let n = n.unwrap_or_else(|| world.occur(self.instance, step, run));
         if let Some(fault) = world.reach(self.instance, step, run, n, phase) {
-            faults::on_step(&mut world, &fault, step, ids);
+            faults::on_step(world, &fault, step, ids);
         }
         if !world.is_current(self.instance, self.incarnation) {
             return false;
@@ -235,8 +253,7 @@ struct WaitingForSlot<'a> {
 }
 
 impl WaitingForSlot<'_> {
-    fn arm(&self) -> u16 {
-        let mut world = self.window.shared.lock();
+    fn arm(&self, world: &mut World) -> u16 {
         let run = run_of(self.at.ids);
         if let RunRef::Slot(slot) = run {
             let instance = self.window.instance;
@@ -248,8 +265,7 @@ impl WaitingForSlot<'_> {
         world.occur(self.window.instance, self.at.step, run)
     }
 
-    fn disarm(&self) {
-        let mut world = self.window.shared.lock();
+    fn disarm(&self, world: &mut World) {
         let slot = self.at.ids.slot.truth();
         let instance = self.window.instance;
         if let Some(place) = world
@@ -262,8 +278,7 @@ impl WaitingForSlot<'_> {
     }
 
     /// Computes how long to sleep, and falls asleep.
-    fn fall_asleep(&self) -> Ms {
-        let mut world = self.window.shared.lock();
+    fn fall_asleep(&self, world: &mut World) -> Ms {
         let instance = self.window.instance;
         let length = world.processes[usize::from(instance)]
             .clock
@@ -275,40 +290,36 @@ impl WaitingForSlot<'_> {
         }
         until
     }
-}
 
-impl Future for WaitingForSlot<'_> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+    fn poll_in(&mut self, world: &mut World) -> Poll<()> {
         let (window, step, ids) = (self.window, self.at.step, self.at.ids);
         loop {
             match self.stage {
                 Stage::New => {
-                    let n = self.arm();
+                    let n = self.arm(world);
                     self.stage = Stage::Awake(n);
-                    if !window.reach(step, ids, Some(n), Phase::Before) {
+                    if !window.reach_in(world, step, ids, Some(n), Phase::Before) {
                         return Poll::Pending;
                     }
                 }
                 Stage::Awake(n) => {
-                    let until = self.fall_asleep();
+                    let until = self.fall_asleep(world);
                     self.stage = Stage::Asleep { n, until };
                     // A pause that begins in the middle of a sleep holds up the waking.
-                    window.reach_asleep(step, ids, n);
+                    window.reach_asleep(world, step, ids, n);
                     return Poll::Pending;
                 }
                 Stage::Asleep { n, until } => {
-                    if window.shared.lock().now < until {
+                    if world.now < until {
                         return Poll::Pending;
                     }
                     self.stage = Stage::Woken;
-                    if !window.reach(step, ids, Some(n), Phase::Done) {
+                    if !window.reach_in(world, step, ids, Some(n), Phase::Done) {
                         return Poll::Pending;
                     }
                 }
                 Stage::Woken => {
-                    self.disarm();
+                    self.disarm(world);
                     return Poll::Ready(());
                 }
             }
@@ -316,20 +327,30 @@ impl Future for WaitingForSlot<'_> {
     }
 }
 
+impl Future for WaitingForSlot<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
+        let window = self.window;
+        window
+            .with(|world| self.poll_in(world))
+            .unwrap_or(Poll::Pending)
+    }
+}
+
 impl Drop for WaitingForSlot<'_> {
     fn drop(&mut self) {
         if !matches!(self.stage, Stage::New) {
-            self.disarm();
+            self.window.with(|world| self.disarm(world));
         }
     }
 }
 
 impl Window {
     /// Reaches the site in the middle of a sleep.
-    fn reach_asleep(&self, step: &'static Step, ids: &Ids, n: u16) {
-        let mut world = self.shared.lock();
+    fn reach_asleep(&self, world: &mut World, step: &'static Step, ids: &Ids, n: u16) {
         if let Some(fault) = world.reach(self.instance, step, run_of(ids), n, Phase::Request) {
-            faults::on_step(&mut world, &fault, step, ids);
+            faults::on_step(world, &fault, step, ids);
         }
     }
 }
@@ -348,7 +369,15 @@ impl Future for Idling<'_> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Wake> {
         let window = self.window;
-        let mut world = window.shared.lock();
+        window
+            .with(|world| self.poll_in(world))
+            .unwrap_or(Poll::Ready(Wake::Stop))
+    }
+}
+
+impl Idling<'_> {
+    fn poll_in(&mut self, world: &mut World) -> Poll<Wake> {
+        let window = self.window;
         if world.processes[usize::from(window.instance)].stopping {
             return Poll::Ready(Wake::Stop);
         }
@@ -385,9 +414,16 @@ impl Future for StopRequested<'_> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<()> {
         let window = self.window;
-        let mut world = window.shared.lock();
+        window
+            .with(|world| self.poll_in(world))
+            .unwrap_or(Poll::Ready(()))
+    }
+}
+
+impl StopRequested<'_> {
+    fn poll_in(&mut self, world: &mut World) -> Poll<()> {
         let task = world.tasks.current;
-        let process = &mut world.processes[usize::from(window.instance)];
+        let process = &mut world.processes[usize::from(self.window.instance)];
         if process.stopping {
             return Poll::Ready(());
         }

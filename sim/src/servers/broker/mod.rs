@@ -64,6 +64,7 @@ impl Message {
 }
 
 /// The fields of `[broker]`, as numbers.
+#[derive(Default)]
 struct Rules {
     ack_deadline: Option<Ms>,
     max_deliver: Option<u32>,
@@ -74,6 +75,26 @@ struct Rules {
     redeliver_on_disconnect: bool,
     loses_on_restart: bool,
     settles_on_delivery: bool,
+}
+
+impl Rules {
+    fn of(table: &BrokerTable) -> Self {
+        let ms = |switchable: scheduler::Switchable| switchable.0.map(scheduler::Span::ms);
+        Rules {
+            ack_deadline: ms(table.ack_deadline),
+            max_deliver: match table.max_deliver {
+                MaxDeliver::Unlimited => None,
+                MaxDeliver::Times(times) => Some(times),
+            },
+            drops: table.then == AfterMaxDeliver::Drop,
+            deferral_counts: table.deferral_counts,
+            ack_fencing: table.ack_fencing,
+            dedup_window: ms(table.dedup_window),
+            redeliver_on_disconnect: table.redeliver_on_disconnect,
+            loses_on_restart: table.loses_on_restart,
+            settles_on_delivery: table.profile == BrokerProfile::AtMostOnce,
+        }
+    }
 }
 
 /// The state of the broker.
@@ -94,29 +115,26 @@ pub(crate) struct Accepted {
 }
 
 impl Broker {
-    pub(crate) fn new(table: &BrokerTable) -> Self {
-        let ms = |switchable: scheduler::Switchable| switchable.0.map(scheduler::Span::ms);
+    /// No messages, and no promises.
+    pub(crate) fn new() -> Self {
         Broker {
-            rules: Rules {
-                ack_deadline: ms(table.ack_deadline),
-                max_deliver: match table.max_deliver {
-                    MaxDeliver::Unlimited => None,
-                    MaxDeliver::Times(times) => Some(times),
-                },
-                drops: table.then == AfterMaxDeliver::Drop,
-                deferral_counts: table.deferral_counts,
-                ack_fencing: table.ack_fencing,
-                dedup_window: ms(table.dedup_window),
-                redeliver_on_disconnect: table.redeliver_on_disconnect,
-                loses_on_restart: table.loses_on_restart,
-                settles_on_delivery: table.profile == BrokerProfile::AtMostOnce,
-            },
+            rules: Rules::default(),
             messages: Vec::with_capacity(8),
             ready: VecDeque::with_capacity(8),
             consumers: VecDeque::with_capacity(8),
             dedup: Vec::new(),
             down: false,
         }
+    }
+
+    /// Empty, with the promises of this table.
+    pub(crate) fn open(&mut self, table: &BrokerTable) {
+        self.rules = Rules::of(table);
+        self.messages.clear();
+        self.ready.clear();
+        self.consumers.clear();
+        self.dedup.clear();
+        self.down = false;
     }
 
     /// A message is accepted, unless its dedup id is known: then the earlier one stands for it.

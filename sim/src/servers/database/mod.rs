@@ -76,6 +76,13 @@ pub(crate) struct Database {
 }
 
 impl Database {
+    /// No rows and no transactions.
+    pub(crate) fn clear(&mut self) {
+        self.tables.clear();
+        self.sessions.clear();
+        self.waiting.clear();
+    }
+
     /// A request arrives.
     pub(crate) fn arrive(&mut self, now: Timestamp, working: Working) -> Ran {
         self.sessions.open(working.session, working.interactive);

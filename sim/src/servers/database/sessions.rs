@@ -30,6 +30,21 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
+    pub(super) fn clear(&mut self) {
+        while let Some(session) = self.open.pop() {
+            self.spare(session);
+        }
+        self.next_own = 0;
+        self.closed.clear();
+    }
+
+    fn spare(&mut self, mut session: Session) {
+        session.changes.clear();
+        session.locks.clear();
+        session.waits_for = None;
+        self.spare.push(session);
+    }
+
     /// An identifier that no open transaction has.
     pub(crate) fn fresh(&mut self) -> u32 {
         self.next_own += 1;

@@ -19,6 +19,10 @@ pub(crate) struct Tables {
 }
 
 impl Tables {
+    pub(super) fn clear(&mut self) {
+        self.tables.iter_mut().for_each(BTreeMap::clear);
+    }
+
     pub(crate) fn get(&self, table: Table, key: &Key) -> Option<&Stored> {
         self.tables[usize::from(table.0)].get(key)
     }

@@ -85,21 +85,34 @@ pub(crate) struct DownstreamModel {
 }
 
 impl DownstreamModel {
-    /// `retention`: how long a key is remembered; `None`: keys are not looked at.
-    pub(crate) fn new(
-        retention: Option<Ms>,
-        in_flight: InFlight,
-        outside: Option<Box<dyn Outside>>,
-    ) -> Self {
+    /// An outside world in which nothing has happened.
+    pub(crate) fn new() -> Self {
         DownstreamModel {
-            retention,
-            in_flight,
+            retention: None,
+            in_flight: InFlight::default(),
             keys: BTreeMap::new(),
             performed: BTreeSet::new(),
             fences: BTreeMap::new(),
             performing: Vec::new(),
-            outside,
+            outside: None,
         }
+    }
+
+    /// Nothing has happened yet. `retention`: how long a key is remembered; `None`: keys are not
+    /// looked at.
+    pub(crate) fn open(
+        &mut self,
+        retention: Option<Ms>,
+        in_flight: InFlight,
+        outside: Option<Box<dyn Outside>>,
+    ) {
+        self.retention = retention;
+        self.in_flight = in_flight;
+        self.outside = outside;
+        self.keys.clear();
+        self.performed.clear();
+        self.fences.clear();
+        self.performing.clear();
     }
 
     /// A request to perform arrives; `call` is whom to answer.

@@ -35,6 +35,11 @@ pub(crate) struct Locks {
 }
 
 impl Locks {
+    /// No key is set.
+    pub(crate) fn clear(&mut self) {
+        self.held.clear();
+    }
+
     /// Does what the request says.
     pub(crate) fn handle(&mut self, now: Ms, request: LockRequest) -> bool {
         match request {
