@@ -96,6 +96,7 @@
 //! | `expectation`, `met`, `check`, `given` | what should be true, whether it is, and for one given plan |
 //! | `places` | which phases of which steps were come to |
 //! | [`certificate`] | what an exhausted space proves, and how that is verified |
+//! | [`mod@margin`] | how large a fault, or how short a setting, changes the verdict |
 //! | `shrink`, `random`, `draw` | less of a plan; plans by chance |
 //! | `control` | progress, time budget, Ctrl-C |
 //! | [`toy`] | a pipeline small enough to count by hand |
@@ -114,6 +115,7 @@ mod expectation;
 mod fingerprint;
 mod given;
 mod level;
+pub mod margin;
 mod met;
 mod places;
 mod random;
