@@ -11,6 +11,7 @@ mod failure;
 mod init;
 mod interrupt;
 mod list;
+mod margin;
 mod output;
 mod panics;
 mod progress;
@@ -47,6 +48,7 @@ enum Verb {
     List(list::ListArgs),
     Run(run::RunArgs),
     Check(check::CheckArgs),
+    Margin(margin::MarginArgs),
     Replay(replay::ReplayArgs),
     Verify(verify::VerifyArgs),
     Init(init::InitArgs),
@@ -73,6 +75,7 @@ fn perform(cli: &Cli) -> Result<Exit, Failure> {
         Verb::List(args) => list::list(args, output),
         Verb::Run(args) => run::run(args, output),
         Verb::Check(args) => check::check(args, output),
+        Verb::Margin(args) => margin::margins(args, output),
         Verb::Replay(args) => replay::replay(args, output),
         Verb::Verify(args) => verify::verify(args, output),
         Verb::Init(args) => init::init(args),

@@ -170,6 +170,12 @@ pub struct Told {
 }
 
 impl Told {
+    /// The same without a token: its scenario is in no file.
+    pub fn without_token(mut self) -> Self {
+        self.token = None;
+        self
+    }
+
     /// With all that is needed to tell it.
     pub fn execution<'a>(&'a self, subject: &'a Subject) -> Execution<'a> {
         Execution {

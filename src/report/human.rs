@@ -3,8 +3,8 @@
 use super::summary::{beyond, bounds, deepest, explored, faults_of, loud, reason, sealed};
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, OwnParts, Report, Verb, VerifyReport, everything,
-    one_screen, set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, MarginFound, MarginReport, OwnParts, Report,
+    Spoken, Verb, VerifyReport, everything, one_screen, set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -145,6 +145,44 @@ impl<W: Write> Human<W> {
         writeln!(self.out, "  {label:<8} {text}")
     }
 
+    /// One margin with the execution that shows it.
+    fn margin_story(
+        &mut self,
+        found: &MarginFound<'_>,
+        report: &MarginReport<'_>,
+    ) -> io::Result<()> {
+        let margin = found.margin;
+        let text = format!("{}: {}", margin.dimension, found.sentence());
+        let style = match &margin.curve {
+            Some(curve) if curve.points().all(|(_, answer)| !answer.failure) => GOOD,
+            Some(_) => BAD,
+            None => FAULT,
+        };
+        self.verdict(&Headline { style, text }, None)?;
+        if let Some(own) = margin.own_ms {
+            writeln!(self.out, "  the scenario says {}", Spoken(own))?;
+        }
+        writeln!(self.out)?;
+        if let Some((_, example)) = &found.example {
+            self.story(example)?;
+        }
+        self.labelled("Asked", found.asked(report.seeds))
+    }
+
+    fn margin_table(&mut self, report: &MarginReport<'_>) -> io::Result<()> {
+        let mut table = aligned(["of", "says", "margin", "worst at"]);
+        for found in report.margins {
+            let own = found.margin.own_ms;
+            table.add_row([
+                found.margin.dimension.to_string(),
+                own.map_or("-".to_owned(), |own| Spoken(own).to_string()),
+                found.sentence(),
+                found.worst_at(),
+            ]);
+        }
+        writeln!(self.out, "{}", finished(table))
+    }
+
     /// Timeline, reason and the line that shows it again.
     fn story(&mut self, execution: &Execution<'_>) -> io::Result<()> {
         let entries = match self.verb {
@@ -158,6 +196,21 @@ impl<W: Write> Human<W> {
             None => Ok(()),
         }
     }
+}
+
+/// A table of plain columns.
+fn aligned<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(header);
+    table
+}
+
+fn finished(mut table: Table) -> String {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table.trim_fmt()
 }
 
 fn same_day(one: &Line, other: &Line) -> bool {
@@ -216,9 +269,7 @@ impl Headline {
 
 impl<W: Write> Report for Human<W> {
     fn listing(&mut self, listing: &[Listing]) -> io::Result<()> {
-        let mut table = Table::new();
-        table.load_preset(presets::NOTHING);
-        table.set_header(["name", "expected", "layer", "topology", "guard", "source"]);
+        let mut table = aligned(["name", "expected", "layer", "topology", "guard", "source"]);
         for line in listing {
             table.add_row([
                 &line.name,
@@ -229,10 +280,7 @@ impl<W: Write> Report for Human<W> {
                 line.source.as_deref().unwrap_or("-"),
             ]);
         }
-        for column in table.column_iter_mut() {
-            column.set_padding((0, 2));
-        }
-        writeln!(self.out, "{}", table.trim_fmt())
+        writeln!(self.out, "{}", finished(table))
     }
 
     fn execution(&mut self, execution: &Execution<'_>) -> io::Result<()> {
@@ -295,6 +343,21 @@ impl<W: Write> Report for Human<W> {
         writeln!(self.out, "{bold}{name}{bold:#}: {}", verified.claimed())?;
         writeln!(self.out, "  {style}{word}{style:#}  {}", verified.found())?;
         self.out.flush()
+    }
+
+    fn margin(&mut self, report: &MarginReport<'_>) -> io::Result<()> {
+        self.next()?;
+        self.header(&report.scenario.name, report.scenario)?;
+        if report.all {
+            return self.margin_table(report);
+        }
+        for (place, found) in report.margins.iter().enumerate() {
+            if place > 0 {
+                writeln!(self.out)?;
+            }
+            self.margin_story(found, report)?;
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {

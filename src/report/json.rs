@@ -1,7 +1,7 @@
 //! One JSON document with all results, for programs.
 
-use super::wire::{CheckResult, ExecutionResult, VerifyResult};
-use super::{CheckReport, Execution, Listing, Report, Verb, VerifyReport};
+use super::wire::{CheckResult, ExecutionResult, MarginResult, VerifyResult};
+use super::{CheckReport, Execution, Listing, MarginReport, Report, Verb, VerifyReport};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -54,6 +54,11 @@ impl<W: Write> Report for Json<W> {
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()> {
         self.push(CheckResult::of(check))?;
         self.out.flush()
+    }
+
+    fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
+        let mut margins = margin.margins.iter();
+        margins.try_for_each(|found| self.push(MarginResult::of(margin, found)))
     }
 
     fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {

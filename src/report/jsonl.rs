@@ -1,7 +1,7 @@
 //! One JSON object a line, as soon as it is there: a result, or an event of an execution.
 
-use super::wire::{CheckResult, VerifyResult, WireEvent};
-use super::{CheckReport, Execution, Listing, Report, VerifyReport};
+use super::wire::{CheckResult, MarginResult, VerifyResult, WireEvent};
+use super::{CheckReport, Execution, Listing, MarginReport, Report, VerifyReport};
 use std::io::{self, Write};
 
 /// Writes each line at once.
@@ -37,6 +37,11 @@ impl<W: Write> Report for Jsonl<W> {
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()> {
         self.line(CheckResult::of(check))?;
         self.out.flush()
+    }
+
+    fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
+        let mut margins = margin.margins.iter();
+        margins.try_for_each(|found| self.line(MarginResult::of(margin, found)))
     }
 
     fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {

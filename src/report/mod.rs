@@ -15,6 +15,7 @@ mod human;
 mod json;
 mod jsonl;
 mod listing;
+mod margin;
 mod set_up;
 mod span;
 mod summary;
@@ -31,6 +32,7 @@ pub use human::Human;
 pub use json::Json;
 pub use jsonl::Jsonl;
 pub use listing::Listing;
+pub use margin::{MarginFound, MarginReport};
 pub use set_up::{OwnParts, set_up};
 pub use span::Spoken;
 pub use timeline::{Entry, Line, ONE_SCREEN, everything, one_screen};
@@ -59,6 +61,12 @@ pub trait Report {
     /// Those of the writer.
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()>;
 
+    /// Margins of one scenario.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()>;
+
     /// One certificate verified.
     ///
     /// # Errors
@@ -83,6 +91,8 @@ pub enum Verb {
     Replay,
     /// Many executions.
     Check,
+    /// Many executions of many values.
+    Margin,
     /// A certificate.
     Verify,
 }
@@ -95,6 +105,7 @@ impl Verb {
             Verb::Run => "run",
             Verb::Replay => "replay",
             Verb::Check => "check",
+            Verb::Margin => "margin",
             Verb::Verify => "verify",
         }
     }

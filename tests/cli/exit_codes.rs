@@ -104,7 +104,15 @@ fn usage_ends_with_2() {
 
 #[test]
 fn help_and_version_end_with_0() {
-    for verb in ["list", "run", "check", "replay", "init", "completions"] {
+    for verb in [
+        "list",
+        "run",
+        "check",
+        "margin",
+        "replay",
+        "init",
+        "completions",
+    ] {
         let done = runkey(&[verb, "--help"]).ends(0);
         assert!(done.stdout.contains("Example"), "{verb}: {}", done.stdout);
     }

@@ -133,6 +133,31 @@ fn certificates_and_verifications_are_as_their_schemas_say() {
 }
 
 #[test]
+fn margins_are_as_their_schema_says() {
+    let schema = schema("margin");
+    let folder = folder().with("replicas.toml", REPLICAS);
+    for args in [
+        ["lock-row-released-too-soon", "--all"],
+        ["finalise-check-off", "--of=pause"],
+        ["crash-before-ack", "--of=delay@lock.acquire"],
+        ["replicas.toml", "--of=clock_step"],
+    ] {
+        let of_format = |format: &str| {
+            let more = ["--seeds", "1..1", "--format", format];
+            folder.runkey(&[&["margin"], &args[..], &more].concat())
+        };
+        let document = of_format("json").ends(0).json();
+        insist(&schema, &document);
+        assert_eq!(document["schema"], "runkey.margin/1");
+        assert!(document["results"][0]["timing"]["elapsed_s"].is_number());
+        let jsonl = lines(&of_format("jsonl").ends(0));
+        assert_eq!(jsonl.len(), document["results"].as_array().unwrap().len());
+        let result = part(&schema, "result");
+        jsonl.iter().for_each(|line| insist(&result, line));
+    }
+}
+
+#[test]
 fn a_schema_refuses_what_is_not_in_it() {
     let schema = schema("check");
     let document = runkey(&[

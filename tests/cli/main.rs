@@ -6,6 +6,7 @@ mod bad_input;
 mod certificates;
 mod exit_codes;
 mod formats;
+mod margin;
 mod runkey;
 mod stopping;
 mod verbs;

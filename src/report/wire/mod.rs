@@ -2,8 +2,10 @@
 
 mod check;
 mod execution;
+mod margin;
 mod verify;
 
 pub(super) use check::CheckResult;
 pub(super) use execution::{ExecutionResult, WireEvent, WireFault};
+pub(super) use margin::MarginResult;
 pub(super) use verify::VerifyResult;
