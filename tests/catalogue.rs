@@ -89,6 +89,7 @@ fn checked(scenario: &Scenario, setup: &Setup) -> Checked {
         expectation: &Expectation::of(&expected(scenario)).unwrap(),
         all_plans: false,
         show_next_up_to: 0,
+        walking: explore::Walking::default(),
         control: &Control::new(),
     })
     .unwrap_or_else(|error| panic!("{}: {error}", scenario.name))

@@ -80,6 +80,7 @@ fn shown(scenario: &Scenario) -> Option<(u64, Plan)> {
         expectation: &expectation,
         all_plans: false,
         show_next_up_to: 0,
+        walking: explore::Walking::default(),
         control: &Control::new(),
     });
     let example = checked.unwrap().counterexample?;

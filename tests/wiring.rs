@@ -37,6 +37,7 @@ fn no_step_that_is_reached_is_called_absent() {
             expectation: &Expectation::Holds { faults: None },
             all_plans: true,
             show_next_up_to: 0,
+            walking: explore::Walking::default(),
             control: &Control::new(),
         })
         .unwrap();

@@ -1,9 +1,11 @@
 //! Does a scenario do what it says? Explores by increasing number of faults and judges.
 
+use crate::known::Known;
 use crate::met::{Ground, is_broken, judge};
+use crate::tree::{Merging, Walked};
 use crate::{
-    Choices, Control, Counterexample, Coverage, Digest, Execute, Expectation, ExploreError, Level,
-    Met, Question, Table, Tree, Width,
+    Choices, Control, Counterexample, Coverage, Digest, Execute, Expectation, ExploreError,
+    Journal, Level, Met, Question, Share, Table, Tree, Width,
 };
 use evidence::Verdict;
 use scenarios::spec::Space;
@@ -43,8 +45,32 @@ pub struct Check<'a> {
     /// After the last level that is judged, run the next one if it has at most so many plans;
     /// see [`SHOWN_AT_MOST`].
     pub show_next_up_to: u64,
+    /// How the levels are walked.
+    pub walking: Walking<'a>,
     /// Progress and early end.
     pub control: &'a Control,
+}
+
+/// How the levels of a check are walked.
+#[derive(Clone, Copy)]
+pub struct Walking<'a> {
+    /// Whether a plan that rests in a state from which another plan goes on is left to that one.
+    /// Without, every plan is run to its end: slower, with the same result.
+    pub merge: bool,
+    /// The share of the last level that is run; `None`: all of it.
+    pub share: Option<Share>,
+    /// Where finished batches are kept.
+    pub journal: Option<&'a dyn Journal>,
+}
+
+impl Default for Walking<'_> {
+    fn default() -> Self {
+        Walking {
+            merge: true,
+            share: None,
+            journal: None,
+        }
+    }
 }
 
 /// The result of a check.
@@ -78,6 +104,10 @@ pub struct Explored {
     pub faults: u64,
     /// Number of (seed, plan) pairs that ran in the levels judged.
     pub plans: u64,
+    /// Number that were not run, since they go on from a state from which plans were run already.
+    pub merged: u64,
+    /// Why no plans were merged, where they could not be.
+    pub unmerged_because: Option<&'static str>,
     /// Number of executions this took.
     pub executions: u64,
     /// Over all of those pairs and their histories.
@@ -104,7 +134,7 @@ pub enum NextLevel {
     TooLarge {
         /// Number of faults.
         faults: u8,
-        /// Number of (seed, plan) pairs it has.
+        /// Number of (seed, plan) pairs it has at least.
         plans: u64,
     },
 }
@@ -185,12 +215,15 @@ impl<'a> Checking<'a> {
         Ok(Checked {
             next: self.next_level(&met, &levels, width)?,
             also_never_seen: never_seen(self.check.expectation, &levels),
-            explored: explored(
-                &levels,
-                self.spaces_explored(&levels),
-                self.check.seeds,
-                width,
-            ),
+            explored: Explored {
+                unmerged_because: self.check.execute.opaque(),
+                ..explored(
+                    &levels,
+                    self.spaces_explored(&levels),
+                    self.check.seeds,
+                    width,
+                )
+            },
             counterexample: first_shown(&levels),
             met,
             levels,
@@ -205,10 +238,12 @@ impl<'a> Checking<'a> {
             _ => self.deepest,
         };
         let mut levels: Vec<Level> = Vec::new();
+        let mut known = self.merges().then(Known::default);
         for faults in 0..=last {
             let seeds = seed_count(self.check.seeds);
             let expected = levels.last().map_or(seeds, |level| level.next_plans);
-            let level = self.level(faults, expected)?;
+            let share = self.check.walking.share.filter(|_| faults == last);
+            let level = self.merged_level(faults, last, expected, share, &mut known)?;
             let ends = level.cut.is_some() || (is_broken(&level) && !self.check.all_plans);
             levels.push(level);
             if ends {
@@ -218,13 +253,70 @@ impl<'a> Checking<'a> {
         Ok(levels)
     }
 
-    fn level(&self, faults: u8, expected: u64) -> Result<Level, ExploreError> {
+    fn merges(&self) -> bool {
+        self.check.walking.merge && self.check.execute.opaque().is_none()
+    }
+
+    /// One level, merged if nothing in it fails, else in full: then and from then on every way to
+    /// fail is to be seen.
+    fn merged_level(
+        &self,
+        faults: u8,
+        last: u8,
+        expected: u64,
+        share: Option<Share>,
+        known: &mut Option<Known>,
+    ) -> Result<Level, ExploreError> {
+        if let Some(states) = known {
+            let deepest = self.space(last);
+            let merging = Merging {
+                known: states,
+                // Where a larger space is walked, the owner of a state may have faults that the
+                // levels to come do not have.
+                walks: self.space(faults) == deepest,
+                proposes: (faults < last).then_some(deepest),
+            };
+            match self.walk(faults, expected, share, Some(merging))? {
+                Walked::Level(mut level) => {
+                    let walks = merging.walks;
+                    learn(states, &mut level, walks);
+                    return Ok(*level);
+                }
+                Walked::Broken => *known = None,
+            }
+        }
+        self.level(faults, expected, share)
+    }
+
+    fn level(
+        &self,
+        faults: u8,
+        expected: u64,
+        share: Option<Share>,
+    ) -> Result<Level, ExploreError> {
+        match self.walk(faults, expected, share, None)? {
+            Walked::Level(level) => Ok(*level),
+            // Nothing is called broken where nothing is merged.
+            Walked::Broken => Ok(Level::of(faults)),
+        }
+    }
+
+    fn walk(
+        &self,
+        faults: u8,
+        expected: u64,
+        share: Option<Share>,
+        merging: Option<Merging<'_>>,
+    ) -> Result<Walked, ExploreError> {
         self.check.control.begin_level(faults.into(), expected);
-        self.tree.level(&Question {
+        self.tree.walk(&Question {
             faults,
             space: self.space(faults),
             next_space: self.spaces.get(usize::from(faults) + 1),
             wanted: &|plan, judgement| self.check.expectation.is_matched_by(plan, judgement),
+            merging,
+            share,
+            journal: self.check.walking.journal,
         })
     }
 
@@ -252,7 +344,7 @@ impl<'a> Checking<'a> {
         if plans.saturating_mul(hundreds_of_sites) > self.check.show_next_up_to {
             return Ok(Some(NextLevel::TooLarge { faults, plans }));
         }
-        let level = self.level(faults, plans)?;
+        let level = self.level(faults, plans, None)?;
         Ok(Some(NextLevel::Ran(Box::new(level))))
     }
 
@@ -275,6 +367,15 @@ impl<'a> Checking<'a> {
             })
             .collect()
     }
+}
+
+/// A merged level is done: counts the plans that it did not run, and learns its states.
+fn learn(known: &mut Known, level: &mut Level, walks: bool) {
+    let tally = std::mem::take(&mut level.tally);
+    if walks && level.is_exhausted() {
+        level.merged = known.count(&tally).saturating_sub(level.plans);
+    }
+    known.learn(std::mem::take(&mut level.proposals));
 }
 
 /// The union of the spaces that are explored to this number of faults.
@@ -303,6 +404,8 @@ pub(crate) fn explored(
         sites: width.sites,
         faults: width.faults,
         plans: levels.iter().map(|level| level.plans).sum(),
+        merged: levels.iter().map(|level| level.merged).sum(),
+        unmerged_because: None,
         executions: levels.iter().map(|level| level.executions).sum(),
         digest,
     }

@@ -84,7 +84,7 @@ impl Rank<'_> {
             .then_with(|| self.seed.cmp(&other.seed))
     }
 
-    fn fault_keys(&self) -> impl Iterator<Item = (u32, u8, i64)> + '_ {
+    pub fn fault_keys(&self) -> impl Iterator<Item = (u32, u8, i64)> + '_ {
         self.places
             .iter()
             .zip(self.faults)

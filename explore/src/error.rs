@@ -1,7 +1,7 @@
 //! Why an exploration cannot be trusted, or could not be run.
 
 use crate::{ExecuteError, cell_of};
-use evidence::TraceHash;
+use evidence::{TraceHash, Verdict};
 use scenarios::spec::{Cell, FaultSpec, Plan};
 use thiserror::Error;
 
@@ -27,6 +27,22 @@ pub enum ExploreError {
         number: usize,
         /// As it was described.
         fault: FaultSpec,
+    },
+    /// An execution that was cut in a known state comes to something else when it is not: the
+    /// state leaves out something that the future depends on, a defect of runkey.
+    #[error(
+        "seed {seed}, plan [{}] was expected to end as {expected} from where it rested, and ends as {found}: a defect of runkey (--no-merging goes without)",
+        listed(.plan)
+    )]
+    WronglyMerged {
+        /// The seed.
+        seed: u64,
+        /// The plan.
+        plan: Plan,
+        /// The verdict of the plan with which it was merged.
+        expected: Verdict,
+        /// Its own.
+        found: Verdict,
     },
     /// The same seed and plan gave two histories.
     #[error(
@@ -59,6 +75,7 @@ impl ExploreError {
         match self {
             ExploreError::Execute { source, .. } => source.is_stale_plan(),
             ExploreError::NotFound { .. } | ExploreError::NotRepeatable { .. } => true,
+            ExploreError::WronglyMerged { .. } => false,
         }
     }
 

@@ -6,6 +6,7 @@
 use crate::Outcome;
 use crate::cell_of;
 use scenarios::spec::{Fault, Plan};
+use sim::Known;
 use std::time::Duration;
 use thiserror::Error;
 
@@ -22,6 +23,27 @@ pub trait Execute: Sync {
     /// See [`ExecuteError`]. A fault that took no effect may be reported either as an error or
     /// in [`Outcome::took_effect`]; both mean the same.
     fn execute(&self, seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError>;
+
+    /// Runs `plan` under `seed` until it rests, all faults over, in a state that is known; tells in
+    /// [`Outcome::rest_points`] where it rested. Whoever cannot tell states runs to the end, and
+    /// nothing is merged.
+    ///
+    /// # Errors
+    /// See [`ExecuteError`].
+    fn execute_until(
+        &self,
+        seed: u64,
+        plan: &Plan,
+        known: Known<'_>,
+    ) -> Result<Outcome, ExecuteError> {
+        let _ = known;
+        self.execute(seed, plan)
+    }
+
+    /// Why [`Execute::execute_until`] does not tell states; `None` where it does.
+    fn opaque(&self) -> Option<&'static str> {
+        Some("executions of this kind do not tell their states")
+    }
 }
 
 impl<F> Execute for F
@@ -92,7 +114,23 @@ impl ExecuteError {
 /// # Errors
 /// Those of the execution, and a fault without effect, named.
 pub fn perform(execute: &dyn Execute, seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError> {
-    let outcome = execute.execute(seed, plan)?;
+    all_took_effect(execute.execute(seed, plan)?, plan)
+}
+
+/// As [`perform`], until the execution rests in a state that is known.
+///
+/// # Errors
+/// As of [`perform`].
+pub(crate) fn perform_until(
+    execute: &dyn Execute,
+    seed: u64,
+    plan: &Plan,
+    known: Known<'_>,
+) -> Result<Outcome, ExecuteError> {
+    all_took_effect(execute.execute_until(seed, plan, known)?, plan)
+}
+
+fn all_took_effect(outcome: Outcome, plan: &Plan) -> Result<Outcome, ExecuteError> {
     for (place, fault) in plan.faults.iter().enumerate() {
         if outcome.took_effect.get(place) != Some(&true) {
             return Err(without_effect(&outcome, place + 1, *fault));

@@ -5,6 +5,7 @@ use crate::counterexample::Rank;
 use crate::execute::perform;
 use crate::fingerprint::PlanBytes;
 use crate::met::judge_plan;
+use crate::sample::Repeat;
 use crate::{Checked, Control, Execute, Expectation, ExploreError, Level, Wanted, Width};
 use scenarios::spec::{FaultSpec, Plan, Site};
 use std::ops::RangeInclusive;
@@ -100,7 +101,7 @@ impl Run<'_> {
             level.faults = u8::try_from(plan.faults.len()).unwrap_or(u8::MAX);
             self.add(&mut level, seed, &plan, wanted)?;
         }
-        let again = level.samples.repeat_rest(self.execute)?;
+        let again = level.samples.repeat(self.execute)?;
         level.repeated += again;
         level.executions += again;
         Ok(level)
@@ -125,9 +126,14 @@ impl Run<'_> {
         };
         let mut bytes = PlanBytes::of(seed, &plan.faults);
         level.digest.merge(bytes.digest(outcome.trace_hash));
-        level
-            .samples
-            .offer(bytes.hash(), seed, plan, outcome.trace_hash);
+        let hash = bytes.hash();
+        level.samples.offer(hash, || Repeat {
+            hash,
+            seed,
+            plan: plan.clone(),
+            first: outcome.trace_hash,
+            cut: None,
+        });
         level.add(&rank, &outcome, wanted(plan, &outcome.judgement));
         Ok(())
     }

@@ -2,8 +2,10 @@
 
 use crate::Outcome;
 use crate::counterexample::{Rank, keep_first};
+use crate::known::{Proposals, propose};
 use crate::sample::Samples;
 use crate::symptom::Symptoms;
+use crate::tally::Tally;
 use crate::{Counterexample, Coverage, Cut, Digest, Places};
 use evidence::{Judgement, Verdict};
 use smallvec::SmallVec;
@@ -21,6 +23,9 @@ pub struct Level {
     pub cut: Option<Cut>,
     /// Number of (seed, plan) pairs that ran.
     pub plans: u64,
+    /// Number of (seed, plan) pairs that were not run, since they go on from a state from which
+    /// plans were run already.
+    pub merged: u64,
     /// Number of executions, with those of shorter plans that were needed to find the sites of
     /// longer ones, and those executed a second time.
     pub executions: u64,
@@ -30,7 +35,8 @@ pub struct Level {
     pub failing: u64,
     /// Number that did what the caller looked for.
     pub matching: u64,
-    /// Number of plans of the next level, if this one was not cut; 0 where that was not asked.
+    /// Number of plans of the next level, if this one was not cut, as far as it is known: of those
+    /// that are going to be merged not all are counted. 0 where that was not asked.
     pub next_plans: u64,
     /// Number of each verdict.
     pub verdicts: BTreeMap<Verdict, u64>,
@@ -51,6 +57,8 @@ pub struct Level {
     /// The largest number of effects that any execution had, over all its slots.
     pub most_effects: u32,
     pub(crate) samples: Samples,
+    pub(crate) proposals: Proposals,
+    pub(crate) tally: Tally,
 }
 
 impl Level {
@@ -90,6 +98,13 @@ impl Level {
         }
     }
 
+    /// Adds the plan at `rank`, whose execution was cut where a plan without failure has been.
+    pub(crate) fn add_cut(&mut self, rank: &Rank<'_>, verdict: Verdict) {
+        self.plans += 1;
+        *self.verdicts.entry(verdict).or_default() += 1;
+        self.coverage.add(rank.faults);
+    }
+
     /// The summary of both parts of a level.
     pub(crate) fn merge(mut self, other: Level) -> Level {
         self.cut = self.cut.max(other.cut);
@@ -108,7 +123,11 @@ impl Level {
         self.places.merge(&other.places);
         self.digest.merge(other.digest);
         self.most_effects = self.most_effects.max(other.most_effects);
-        self.samples.merge(other.samples);
+        self.merged += other.merged;
+        for (resting, proposal) in other.proposals {
+            propose(&mut self.proposals, resting, proposal);
+        }
+        self.tally.merge(&other.tally);
         self
     }
 }

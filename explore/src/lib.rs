@@ -42,7 +42,7 @@
 //! ```
 //! use evidence::{Layer, Verdict};
 //! use runkey_explore::toy::Courier;
-//! use runkey_explore::{Bound, Check, Control, Expectation, Failure, Met, check};
+//! use runkey_explore::{Bound, Check, Control, Expectation, Failure, Met, Walking, check};
 //! use scenarios::spec::Space;
 //!
 //! let courier = Courier { keyed: false, tries: 9 };
@@ -61,6 +61,7 @@
 //!     expectation: &expectation,
 //!     all_plans: false,
 //!     show_next_up_to: 0,
+//!     walking: Walking::default(),
 //!     control: &Control::new(),
 //! };
 //! let checked = check(&question)?;
@@ -101,6 +102,7 @@
 //! | `control` | progress, time budget, Ctrl-C |
 //! | [`toy`] | a pipeline small enough to count by hand |
 
+mod batch;
 mod cell;
 pub mod certificate;
 mod check;
@@ -114,6 +116,7 @@ mod execute;
 mod expectation;
 mod fingerprint;
 mod given;
+mod known;
 mod level;
 pub mod margin;
 mod met;
@@ -123,12 +126,16 @@ mod sample;
 mod shrink;
 mod simulated;
 mod symptom;
+mod tally;
 pub mod toy;
 mod tree;
+mod walk;
 
+pub use batch::{Journal, LevelName, Part, Share};
 pub use cell::cell_of;
 pub use check::{
-    Bound, Check, Checked, DEFAULT_BOUNDS, Explored, NextLevel, SHOWN_AT_MOST, SpaceExplored, check,
+    Bound, Check, Checked, DEFAULT_BOUNDS, Explored, NextLevel, SHOWN_AT_MOST, SpaceExplored,
+    Walking, check,
 };
 pub use choices::{Choice, Choices, Table};
 pub use control::{Control, Cut};
@@ -144,9 +151,9 @@ pub use level::Level;
 pub use met::{Doubt, Met, Unmet};
 pub use places::Places;
 pub use random::{Random, RandomPlan, RandomReport, random_plan};
-pub use sample::{AT_LEAST, ONE_IN};
+pub use sample::ONE_IN;
 pub use shrink::{BY_STRENGTH, Shrunk, shrink};
 pub use symptom::{Seen, Symptom, Symptoms};
-pub use tree::{Question, Tree, Wanted, Width};
+pub use tree::{Merging, Question, Tree, Wanted, Width};
 
-pub use sim::{Outcome, Reached};
+pub use sim::{Known, Outcome, Reached, State};

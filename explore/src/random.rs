@@ -181,6 +181,7 @@ impl Random<'_> {
                 seed,
                 plan: found.plan.clone(),
                 first: found.outcome.trace_hash,
+                cut: None,
             };
             repeat(self.execute, &[chosen])?
         } else {

@@ -1,19 +1,18 @@
 //! Executions that are run a second time, on another thread, to catch what does not repeat.
 //!
-//! About one plan in [`ONE_IN`] is chosen by the hash of its seed and faults, and in every level
-//! the [`AT_LEAST`] plans with the smallest hash besides: the choice depends on nothing but the
-//! plans.
+//! About one plan in [`ONE_IN`] is chosen by the hash of its seed and faults, and of each batch the
+//! plan with the smallest hash: the choice depends on nothing but the plans. What was cut at a known
+//! state is besides run to its end once, which must be the end that was expected.
 
+use crate::execute::perform_until;
 use crate::{Execute, ExecuteError, ExploreError, execute::perform};
-use evidence::TraceHash;
+use evidence::{TraceHash, Verdict};
 use scenarios::spec::Plan;
+use sim::State;
 use std::thread;
 
 /// One plan in so many is executed twice.
 pub const ONE_IN: u64 = 256;
-
-/// So many plans of each level are executed twice, or all where there are fewer.
-pub const AT_LEAST: usize = 16;
 
 /// So many share one fresh thread: starting one costs as much as several executions.
 const AT_ONCE: usize = 32;
@@ -30,77 +29,39 @@ pub(crate) struct Repeat {
     pub seed: u64,
     pub plan: Plan,
     pub first: TraceHash,
+    /// Where it was cut, and what it was said to come to.
+    pub cut: Option<(State, Verdict)>,
 }
 
-/// The executions of a level that are still to be repeated.
+/// The executions of a batch that are still to be repeated.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Samples {
-    /// Chosen by their hash; fewer than [`AT_ONCE`] of each walk.
     chosen: Vec<Repeat>,
-    /// The [`AT_LEAST`] smallest of the level so far, ordered by hash.
-    smallest: Vec<Repeat>,
+    /// Where none was chosen: the one with the smallest hash so far.
+    smallest: Option<Repeat>,
 }
 
 impl Samples {
     /// Keeps the execution if it is to be repeated.
-    pub fn offer(&mut self, hash: u64, seed: u64, plan: &Plan, first: TraceHash) {
-        let repeat = || Repeat {
-            hash,
-            seed,
-            plan: plan.clone(),
-            first,
-        };
+    pub fn offer(&mut self, hash: u64, repeat: impl FnOnce() -> Repeat) {
         if is_chosen(hash) {
             self.chosen.push(repeat());
-        }
-        let is_small = self.smallest.len() < AT_LEAST
-            || self
-                .smallest
-                .last()
-                .is_some_and(|largest| hash < largest.hash);
-        if is_small {
-            self.keep_small(repeat());
+        } else if self.smallest.as_ref().is_none_or(|kept| hash < kept.hash) {
+            self.smallest = Some(repeat());
         }
     }
 
-    pub fn merge(&mut self, other: Samples) {
-        self.chosen.extend(other.chosen);
-        for small in other.smallest {
-            self.keep_small(small);
-        }
-    }
-
-    fn keep_small(&mut self, new: Repeat) {
-        let place = self
-            .smallest
-            .partition_point(|kept| (kept.hash, kept.seed) < (new.hash, new.seed));
-        self.smallest.insert(place, new);
-        self.smallest.truncate(AT_LEAST);
-    }
-
-    /// While a level runs: repeats what was chosen, once a thread is worth it. Says how many.
+    /// Repeats them. Says how many there were.
     ///
     /// # Errors
     /// As of [`repeat`].
-    pub fn repeat_if_many(&mut self, execute: &dyn Execute) -> Result<u64, ExploreError> {
-        if self.chosen.len() < AT_ONCE {
-            return Ok(0);
-        }
-        let repeated = repeat(execute, &self.chosen);
-        self.chosen.clear();
-        repeated
-    }
-
-    /// When a level is done: repeats all that has not been. Says how many.
-    ///
-    /// # Errors
-    /// As of [`repeat`].
-    pub fn repeat_rest(&mut self, execute: &dyn Execute) -> Result<u64, ExploreError> {
-        let mut rest = std::mem::take(&mut self.chosen);
-        let small = std::mem::take(&mut self.smallest).into_iter();
-        rest.extend(small.filter(|small| !is_chosen(small.hash)));
-        rest.sort_unstable_by_key(|repeat| (repeat.hash, repeat.seed));
-        rest.chunks(AT_ONCE).map(|some| repeat(execute, some)).sum()
+    pub fn repeat(&mut self, execute: &dyn Execute) -> Result<u64, ExploreError> {
+        let mut chosen = std::mem::take(&mut self.chosen);
+        chosen.extend(self.smallest.take());
+        chosen
+            .chunks(AT_ONCE)
+            .map(|some| repeat(execute, some))
+            .sum()
     }
 }
 
@@ -137,15 +98,42 @@ pub(crate) fn repeat(execute: &dyn Execute, repeats: &[Repeat]) -> Result<u64, E
 
 fn repeat_one(execute: &dyn Execute, repeat: &Repeat) -> Result<(), ExploreError> {
     let (seed, plan) = (repeat.seed, &repeat.plan);
-    let again =
+    let again = match repeat.cut {
+        None => perform(execute, seed, plan),
+        Some((state, _)) => perform_until(execute, seed, plan, &|known| known == state),
+    }
+    .map_err(|source| ExploreError::at(seed, plan, source))?;
+    if again.trace_hash != repeat.first {
+        return Err(ExploreError::NotRepeatable {
+            seed,
+            plan: plan.clone(),
+            first: repeat.first,
+            again: again.trace_hash,
+        });
+    }
+    match repeat.cut {
+        None => Ok(()),
+        Some((_, expected)) => run_to_the_end(execute, repeat, expected),
+    }
+}
+
+/// The plan comes to what the plan with which it was merged came to.
+fn run_to_the_end(
+    execute: &dyn Execute,
+    repeat: &Repeat,
+    expected: Verdict,
+) -> Result<(), ExploreError> {
+    let (seed, plan) = (repeat.seed, &repeat.plan);
+    let whole =
         perform(execute, seed, plan).map_err(|source| ExploreError::at(seed, plan, source))?;
-    if again.trace_hash == repeat.first {
+    let found = whole.judgement.verdict;
+    if found == expected && !whole.judgement.failure {
         return Ok(());
     }
-    Err(ExploreError::NotRepeatable {
+    Err(ExploreError::WronglyMerged {
         seed,
         plan: plan.clone(),
-        first: repeat.first,
-        again: again.trace_hash,
+        expected,
+        found,
     })
 }

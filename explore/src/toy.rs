@@ -160,6 +160,8 @@ impl<'a> Journey<'a> {
             sites: self.sites,
             took_effect: self.took_effect,
             trace_hash: TraceHash(xxh3_64(&self.trace)),
+            rest_points: Vec::new(),
+            cut: false,
         }
     }
 }

@@ -17,16 +17,19 @@
 //! all that is summed up is commutative or the minimum in canonical order, so the result does not
 //! depend on who ran what.
 
-use crate::counterexample::Rank;
-use crate::execute::perform;
+use crate::execute::{perform, perform_until};
 use crate::fingerprint::PlanBytes;
-use crate::{Choice, Control, Cut, Execute, ExploreError, Level, Table};
+use crate::known::Known;
+use crate::walk::{Halt, Rests, Walk};
+use crate::{Choice, Control, Execute, ExploreError, Level, Table};
+use crate::{Journal, LevelName, Share};
 use crate::{Outcome, Reached};
 use evidence::Judgement;
 use rayon::prelude::*;
-use scenarios::spec::{Fault, Plan};
+use scenarios::spec::Plan;
+use sim::State;
 use std::ops::RangeInclusive;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Decides whether an execution is what the caller looks for.
 pub type Wanted<'a> = &'a (dyn Fn(&Plan, &Judgement) -> bool + Sync);
@@ -56,6 +59,53 @@ pub struct Question<'a> {
     pub next_space: Option<&'a Table>,
     /// What to look for.
     pub wanted: Wanted<'a>,
+    /// Whether and how plans are merged; `None`: each is run to its end.
+    pub merging: Option<Merging<'a>>,
+    /// The share of the level's batches that is to be run; `None`: all.
+    pub share: Option<Share>,
+    /// Where finished batches are kept.
+    pub journal: Option<&'a dyn Journal>,
+}
+
+/// How plans of a level are merged.
+#[derive(Clone, Copy)]
+pub struct Merging<'a> {
+    /// The states of the levels before.
+    pub(crate) known: &'a Known,
+    /// Whether what goes on from a state that another plan owns is left to that one.
+    pub(crate) walks: bool,
+    /// The space of the levels to come, for which states are proposed.
+    pub(crate) proposes: Option<&'a Table>,
+}
+
+/// How a level ended.
+pub(crate) enum Walked {
+    /// All of it was run, or as much as there was time for.
+    Level(Box<Level>),
+    /// It merges, and something fails.
+    Broken,
+}
+
+impl<'a> Question<'a> {
+    /// Every plan of one level, each run to its end.
+    pub fn every_plan(faults: u8, space: &'a Table, wanted: Wanted<'a>) -> Self {
+        Question {
+            faults,
+            space,
+            next_space: None,
+            wanted,
+            merging: None,
+            share: None,
+            journal: None,
+        }
+    }
+
+    pub(crate) const fn name(&self) -> LevelName {
+        LevelName {
+            faults: self.faults,
+            merged: self.merging.is_some(),
+        }
+    }
 }
 
 impl Tree<'_> {
@@ -65,20 +115,33 @@ impl Tree<'_> {
     /// An execution that fails, a fault without effect; where there are several, the first in the
     /// order of (seed, first fault, rest of the plan). A plan that does not repeat; any one.
     pub fn level(&self, question: &Question<'_>) -> Result<Level, ExploreError> {
+        let unmerged = Question {
+            merging: None,
+            ..*question
+        };
+        match self.walk(&unmerged)? {
+            Walked::Level(level) => Ok(*level),
+            // Nothing is called broken where nothing is merged.
+            Walked::Broken => Ok(Level::of(question.faults)),
+        }
+    }
+
+    /// Runs a level; one that merges ends at its first failure.
+    pub(crate) fn walk(&self, question: &Question<'_>) -> Result<Walked, ExploreError> {
         let mut level = Level::of(question.faults);
         let (mut from, last) = (*self.seeds.start(), *self.seeds.end());
         while from <= last && level.cut.is_none() {
             let to = from.saturating_add(SEEDS_AT_ONCE - 1).min(last);
-            level = level.merge(self.level_of_seeds(question, from..=to)?);
+            match self.level_of_seeds(question, from..=to)? {
+                Walked::Level(more) => level = level.merge(*more),
+                Walked::Broken => return Ok(Walked::Broken),
+            }
             match to.checked_add(1) {
                 Some(next) => from = next,
                 None => break,
             }
         }
-        let again = level.samples.repeat_rest(self.execute)?;
-        level.repeated += again;
-        level.executions += again;
-        Ok(level)
+        Ok(Walked::Level(Box::new(level)))
     }
 
     /// How many sites and single faults the fault-free execution of the first seed offers.
@@ -104,42 +167,36 @@ impl Tree<'_> {
         &self,
         question: &Question<'_>,
         seeds: RangeInclusive<u64>,
-    ) -> Result<Level, ExploreError> {
-        let run = Run {
-            tree: self,
-            question,
-            first_error: AtomicUsize::new(usize::MAX),
-        };
-        if question.faults == 0 {
-            let seeds: Vec<u64> = seeds.collect();
-            return run.units(&seeds, |walk, seed| walk.root(*seed));
+    ) -> Result<Walked, ExploreError> {
+        let run = Run::of(self, question);
+        let seeds: Vec<u64> = seeds.collect();
+        if question.faults <= 1 {
+            return run.units(&seeds, |walk, seed| walk.whole(*seed));
         }
-        let (roots, executions) = self.roots(seeds)?;
-        let units = first_faults(&roots, question.space);
-        let mut level = run.units(&units, Walk::first_fault)?;
-        level.executions += executions;
-        Ok(level)
-    }
-
-    /// The sites that the empty plan reaches, under each seed.
-    fn roots(&self, seeds: RangeInclusive<u64>) -> Result<(Vec<Root>, u64), ExploreError> {
         let roots: Vec<Root> = seeds
-            .collect::<Vec<u64>>()
             .into_par_iter()
-            .map(|seed| self.fault_free(seed))
+            .map(|seed| run.root(seed))
             .collect::<Result<_, _>>()?;
-        let executions = roots.len() as u64;
-        Ok((roots, executions))
+        let units: Vec<Unit> = roots
+            .iter()
+            .flat_map(|root| root.units(question.space))
+            .collect();
+        let walked = run.units(&units, Walk::first_fault)?;
+        Ok(match walked {
+            Walked::Level(mut level) => {
+                level.executions += roots.len() as u64;
+                for root in &roots {
+                    root.name_past(&mut level, question.faults);
+                }
+                Walked::Level(level)
+            }
+            Walked::Broken => Walked::Broken,
+        })
     }
 
-    fn fault_free(&self, seed: u64) -> Result<Root, ExploreError> {
+    fn fault_free(&self, seed: u64) -> Result<Outcome, ExploreError> {
         let plan = Plan::empty();
-        let outcome = perform(self.execute, seed, &plan)
-            .map_err(|source| ExploreError::at(seed, &plan, source))?;
-        Ok(Root {
-            seed,
-            sites: outcome.sites,
-        })
+        perform(self.execute, seed, &plan).map_err(|source| ExploreError::at(seed, &plan, source))
     }
 }
 
@@ -152,58 +209,111 @@ pub struct Width {
     pub faults: u64,
 }
 
+/// The fault-free execution under one seed.
 struct Root {
     seed: u64,
     sites: Vec<Reached>,
+    rests: Rests,
+}
+
+impl Root {
+    /// One unit of work for each first fault.
+    fn units<'a>(&'a self, space: &'a Table) -> impl Iterator<Item = Unit> + 'a {
+        let places = (0..).zip(&self.sites);
+        places.flat_map(move |(place, reached)| {
+            let after = self.rests.before(place);
+            space.at(reached).iter().map(move |choice| Unit {
+                seed: self.seed,
+                place,
+                reached: *reached,
+                choice: *choice,
+                after,
+            })
+        })
+    }
+
+    /// What is past the first rest is counted by its state.
+    fn name_past(&self, level: &mut Level, faults: u8) {
+        if let Some(first) = self.rests.first() {
+            level.tally.whole.add_past((self.seed, first), faults);
+        }
+    }
 }
 
 /// The first fault of the plans that one unit of work runs.
 #[derive(Clone, Copy)]
-struct Unit {
-    seed: u64,
-    place: u32,
-    reached: Reached,
-    choice: Choice,
-}
-
-fn first_faults(roots: &[Root], space: &Table) -> Vec<Unit> {
-    let mut units = Vec::new();
-    for root in roots {
-        for (place, reached) in root.sites.iter().enumerate() {
-            units.extend(space.at(reached).iter().map(|choice| Unit {
-                seed: root.seed,
-                place: place as u32,
-                reached: *reached,
-                choice: *choice,
-            }));
-        }
-    }
-    units
+pub(crate) struct Unit {
+    pub seed: u64,
+    pub place: u32,
+    pub reached: Reached,
+    pub choice: Choice,
+    /// The state in which the world last rested before the fault.
+    pub after: Option<State>,
 }
 
 /// One level over some seeds, while it runs.
-struct Run<'a> {
-    tree: &'a Tree<'a>,
-    question: &'a Question<'a>,
+pub(crate) struct Run<'a> {
+    pub tree: &'a Tree<'a>,
+    pub question: &'a Question<'a>,
     /// Units after this one need not run: their errors would not be the first.
     first_error: AtomicUsize,
+    /// A level that merges has met a failure.
+    broken: AtomicBool,
 }
 
 impl<'a> Run<'a> {
+    fn of(tree: &'a Tree<'a>, question: &'a Question<'a>) -> Self {
+        Run {
+            tree,
+            question,
+            first_error: AtomicUsize::new(usize::MAX),
+            broken: AtomicBool::new(false),
+        }
+    }
+
+    fn root(&self, seed: u64) -> Result<Root, ExploreError> {
+        let plan = Plan::empty();
+        let outcome = self.perform(seed, &plan, PlanBytes::of(seed, &[]).hash())?;
+        Ok(Root {
+            seed,
+            rests: Rests::of(&outcome),
+            sites: outcome.sites,
+        })
+    }
+
+    /// Executes a plan that is going to be extended: to its end, or to the first state from which
+    /// another plan is.
+    pub fn perform(&self, seed: u64, plan: &Plan, hash: u64) -> Result<Outcome, ExploreError> {
+        let execute = self.tree.execute;
+        match self.question.merging {
+            Some(Merging {
+                known, walks: true, ..
+            }) => {
+                let anothers = |state| known.is_anothers((seed, state), hash);
+                perform_until(execute, seed, plan, &anothers)
+            }
+            _ => perform(execute, seed, plan),
+        }
+        .map_err(|source| ExploreError::at(seed, plan, source))
+    }
+
     fn units<T: Sync>(
         &'a self,
         units: &[T],
         run: impl Fn(&mut Walk<'a>, &T) -> Result<(), Halt> + Sync,
-    ) -> Result<Level, ExploreError> {
+    ) -> Result<Walked, ExploreError> {
         let (level, error) = units
             .par_iter()
             .enumerate()
             .fold(
                 || (Walk::new(self), None),
                 |(mut walk, mut error), (number, unit)| {
-                    if self.first_error.load(Ordering::Relaxed) > number {
+                    let goes_on = self.first_error.load(Ordering::Relaxed) > number
+                        && !self.broken.load(Ordering::Relaxed);
+                    if goes_on {
                         match run(&mut walk, unit) {
                             Ok(()) => {}
+                            Err(Halt::Broken) => self.broken.store(true, Ordering::Relaxed),
                             Err(Halt::Cut(cut)) => walk.level.cut = Some(cut),
                             Err(Halt::Error(found)) => {
                                 self.first_error.fetch_min(number, Ordering::Relaxed);
@@ -222,9 +332,12 @@ impl<'a> Run<'a> {
                     (level.merge(other), error)
                 },
             );
+        if self.broken.load(Ordering::Relaxed) {
+            return Ok(Walked::Broken);
+        }
         match error {
             Some((_, error)) => Err(*error),
-            None => Ok(level),
+            None => Ok(Walked::Level(Box::new(level))),
         }
     }
 }
@@ -240,150 +353,5 @@ fn keep_lower(kept: &mut Failed, other: Failed) {
     };
     if lower {
         *kept = other;
-    }
-}
-
-/// Why a walk ends before its unit is done.
-enum Halt {
-    Cut(Cut),
-    Error(Box<ExploreError>),
-}
-
-impl From<ExploreError> for Halt {
-    fn from(error: ExploreError) -> Self {
-        Halt::Error(Box::new(error))
-    }
-}
-
-/// A depth-first walk; its buffers grow and shrink with the plan.
-struct Walk<'a> {
-    run: &'a Run<'a>,
-    seed: u64,
-    plan: Plan,
-    /// For each fault, the place of its site in the execution of the plan before it.
-    places: Vec<u32>,
-    bytes: PlanBytes,
-    /// How many faults of the plan are not in the next level's space.
-    outside_next: u32,
-    level: Level,
-}
-
-impl<'a> Walk<'a> {
-    fn new(run: &'a Run<'a>) -> Self {
-        Walk {
-            run,
-            seed: 0,
-            plan: Plan::empty(),
-            places: Vec::new(),
-            bytes: PlanBytes::of(0, &[]),
-            outside_next: 0,
-            level: Level::of(run.question.faults),
-        }
-    }
-
-    fn begin(&mut self, seed: u64) {
-        self.seed = seed;
-        self.plan.faults.clear();
-        self.places.clear();
-        self.bytes = PlanBytes::of(seed, &[]);
-        self.outside_next = 0;
-    }
-
-    fn root(&mut self, seed: u64) -> Result<(), Halt> {
-        self.begin(seed);
-        self.visit()
-    }
-
-    fn first_fault(&mut self, unit: &Unit) -> Result<(), Halt> {
-        self.begin(unit.seed);
-        self.with_fault(unit.place, &unit.reached, unit.choice)
-    }
-
-    /// Visits the plan with one more fault, then takes the fault off again.
-    fn with_fault(&mut self, place: u32, at: &Reached, choice: Choice) -> Result<(), Halt> {
-        let (kind, magnitude_ms) = choice;
-        let fault = Fault {
-            site: at.site,
-            kind,
-            magnitude_ms,
-        };
-        let outside = self
-            .run
-            .question
-            .next_space
-            .is_some_and(|next| !next.offers(at, choice));
-        self.plan.faults.push(fault);
-        self.places.push(place);
-        self.bytes.push(&fault);
-        self.outside_next += u32::from(outside);
-        self.visit()?;
-        self.outside_next -= u32::from(outside);
-        self.bytes.pop();
-        self.places.pop();
-        self.plan.faults.pop();
-        Ok(())
-    }
-
-    /// Executes the plan; adds it to the level, or goes on to all its extensions.
-    fn visit(&mut self) -> Result<(), Halt> {
-        if let Some(cut) = self.run.tree.control.cut() {
-            return Err(Halt::Cut(cut));
-        }
-        let outcome = perform(self.run.tree.execute, self.seed, &self.plan)
-            .map_err(|source| ExploreError::at(self.seed, &self.plan, source))?;
-        self.level.executions += 1;
-        let later = self.later_than_last_fault(&outcome.sites);
-        if self.plan.faults.len() == usize::from(self.run.question.faults) {
-            return self.add(&outcome, later);
-        }
-        let sites = outcome.sites;
-        for (place, at) in sites.iter().enumerate().skip(later) {
-            for choice in self.run.question.space.at(at) {
-                self.with_fault(place as u32, at, *choice)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// The place of the first site after the last fault.
-    ///
-    /// Up to the fault an execution is that of the shorter plan, so the site stands where it
-    /// stood there; the search is for executions that number their sites otherwise.
-    fn later_than_last_fault(&self, sites: &[Reached]) -> usize {
-        let (Some(fault), Some(place)) = (self.plan.faults.last(), self.places.last()) else {
-            return 0;
-        };
-        let place = *place as usize;
-        if sites.get(place).is_some_and(|at| at.site == fault.site) {
-            return place + 1;
-        }
-        sites
-            .iter()
-            .position(|at| at.site == fault.site)
-            .map_or(sites.len(), |found| found + 1)
-    }
-
-    fn add(&mut self, outcome: &Outcome, later: usize) -> Result<(), Halt> {
-        let Run { tree, question, .. } = self.run;
-        let trace = outcome.trace_hash;
-        let hash = self.bytes.hash();
-        self.level.samples.offer(hash, self.seed, &self.plan, trace);
-        let again = self.level.samples.repeat_if_many(tree.execute)?;
-        self.level.repeated += again;
-        self.level.executions += again;
-        self.level.digest.merge(self.bytes.digest(trace));
-        self.level.places.add(&outcome.sites[later..]);
-        if let (Some(next), 0) = (question.next_space, self.outside_next) {
-            self.level.next_plans += next.count(&outcome.sites[later..]);
-        }
-        let wanted = (question.wanted)(&self.plan, &outcome.judgement);
-        let rank = Rank {
-            places: &self.places,
-            faults: &self.plan.faults,
-            seed: self.seed,
-        };
-        self.level.add(&rank, outcome, wanted);
-        tree.control.count_plan();
-        Ok(())
     }
 }

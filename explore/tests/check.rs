@@ -66,6 +66,7 @@ fn checked_with(
         expectation,
         all_plans: false,
         show_next_up_to: 1000,
+        walking: runkey_explore::Walking::default(),
         control: &control,
     };
     change(&mut question);
@@ -365,6 +366,7 @@ fn a_promise_is_not_confirmed_where_nothing_can_go_wrong_or_nothing_happens() {
         expectation: &holds(None),
         all_plans: false,
         show_next_up_to: 0,
+        walking: runkey_explore::Walking::default(),
         control: &Control::new(),
     });
     assert_eq!(checked.unwrap().met, Met::Inconclusive(Doubt::NoSites));
@@ -409,6 +411,7 @@ fn an_interrupt_is_inconclusive_whatever_was_found() {
             expectation: &expectation,
             all_plans: false,
             show_next_up_to: 0,
+            walking: runkey_explore::Walking::default(),
             control: &control,
         })
         .unwrap();
@@ -444,6 +447,7 @@ fn by_default_core_goes_to_two_faults_and_full_to_one_in_one_run_of_each_plan() 
         expectation: &holds(None),
         all_plans: false,
         show_next_up_to: 0,
+        walking: runkey_explore::Walking::default(),
         control: &Control::new(),
     })
     .unwrap();
@@ -488,6 +492,7 @@ fn progress_counts_towards_the_exact_number_of_plans() {
         expectation: &holds(None),
         all_plans: false,
         show_next_up_to: 0,
+        walking: runkey_explore::Walking::default(),
         control: &control,
     });
     assert_eq!(checked.unwrap().met, Met::Yes);

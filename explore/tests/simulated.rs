@@ -40,6 +40,7 @@ fn checked(threads: usize) -> Checked {
             }),
             all_plans: false,
             show_next_up_to: 0,
+            walking: runkey_explore::Walking::default(),
             control: &Control::new(),
         })
         .unwrap()

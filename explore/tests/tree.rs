@@ -44,10 +44,8 @@ fn looking_for(
         control: &Control::new(),
     }
     .level(&Question {
-        faults,
-        space,
         next_space: Some(space),
-        wanted,
+        ..Question::every_plan(faults, space, wanted)
     })
 }
 
@@ -272,10 +270,8 @@ fn the_next_level_is_counted_in_its_own_space() {
     };
     let first = tree
         .level(&Question {
-            faults: 1,
-            space: &wide,
             next_space: Some(&narrow),
-            wanted: &|_, _| false,
+            ..Question::every_plan(1, &wide, &|_, _| false)
         })
         .unwrap();
     let second = level(&UNPROTECTED, &narrow, 1..=1, 2).unwrap();
@@ -393,10 +389,8 @@ fn an_interrupted_level_is_not_exhausted() {
         control: &control,
     }
     .level(&Question {
-        faults: 3,
-        space: &space,
         next_space: None,
-        wanted: &|_, _| false,
+        ..Question::every_plan(3, &space, &|_, _| false)
     })
     .unwrap();
     assert_eq!(level.cut, Some(Cut::Interrupted));
@@ -412,10 +406,8 @@ fn a_time_budget_of_nothing_runs_nothing_and_says_so() {
         control: &Control::for_at_most(std::time::Duration::ZERO),
     }
     .level(&Question {
-        faults: 0,
-        space: &Table::of(&[&UNPROTECTED]),
         next_space: None,
-        wanted: &|_, _| true,
+        ..Question::every_plan(0, &Table::of(&[&UNPROTECTED]), &|_, _| true)
     })
     .unwrap();
     assert_eq!((level.plans, level.cut), (0, Some(Cut::OutOfTime)));

@@ -141,6 +141,20 @@ impl Agenda {
         self.heap.peek().map(|entry| entry.at)
     }
 
+    /// The next action, left where it is.
+    pub(crate) fn peek(&mut self) -> Option<Entry> {
+        self.drop_cancelled();
+        self.heap.peek().copied()
+    }
+
+    /// Everything that is going to happen, in order.
+    pub(crate) fn entries(&self) -> Vec<Entry> {
+        let live = |entry: &&Entry| !self.cancelled.contains(&entry.sequence);
+        let mut entries: Vec<Entry> = self.heap.iter().filter(live).copied().collect();
+        entries.sort_unstable_by(|one, other| other.cmp(one));
+        entries
+    }
+
     fn drop_cancelled(&mut self) {
         while !self.cancelled.is_empty()
             && let Some(next) = self.heap.peek()

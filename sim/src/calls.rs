@@ -99,6 +99,12 @@ impl Calls {
         place.call.as_mut()
     }
 
+    /// How many calls somebody waits for.
+    pub(crate) fn waited_for(&self) -> usize {
+        let calls = self.places.iter().filter_map(|place| place.call.as_ref());
+        calls.filter(|call| call.task.is_some()).count()
+    }
+
     /// One action or server state names the call no more.
     pub(crate) fn release(&mut self, key: CallKey) {
         if let Some(call) = self.get(key) {

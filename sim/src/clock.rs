@@ -21,6 +21,11 @@ impl WallClock {
         }
     }
 
+    /// How far it is off, its drift apart.
+    pub(crate) const fn offset_ms(&self) -> i64 {
+        self.offset_ms
+    }
+
     /// What the clock reads.
     pub(crate) fn read(&self, now: Ms) -> Timestamp {
         let elapsed = i64::try_from(now).unwrap_or(i64::MAX / 2);

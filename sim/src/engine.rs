@@ -7,6 +7,7 @@
 //! action, so that those timers fire in between.
 
 use crate::agenda::{Action, Entry, Ms};
+use crate::rest_point::Watch;
 use crate::stage::Playing;
 use crate::tasks::{ForeignWakes, Taken};
 use crate::world::World;
@@ -25,12 +26,21 @@ use std::time::{Duration, SystemTime};
 
 /// Runs the execution that is on stage to its end. `start` starts an instance. Without parts of
 /// anybody else's nothing outside can be waited for, and madsim is not needed.
-pub(crate) fn drive(playing: &Playing, parts: bool, start: &dyn Fn(u8)) -> Ended {
+///
+/// Gives how it ended, and whether that was because `watch` knows the state in which it rested.
+pub(crate) fn drive(
+    playing: &Playing,
+    parts: bool,
+    start: &dyn Fn(u8),
+    watch: Option<Watch<'_>>,
+) -> (Ended, bool) {
     let on_stage = playing.with(|world| (world.seed, world.tasks.foreign()));
     let (seed, foreign) = on_stage.unwrap_or_default();
     let mut pump = Pump {
         playing,
         start,
+        watch,
+        cut: false,
         foreign,
         time: None,
         sleep: None,
@@ -42,7 +52,7 @@ pub(crate) fn drive(playing: &Playing, parts: bool, start: &dyn Fn(u8)) -> Ended
         let mut cx = Context::from_waker(Waker::noop());
         loop {
             if let Poll::Ready(ended) = pump.pump(&mut cx) {
-                return ended;
+                return (ended, pump.cut);
             }
         }
     }
@@ -58,6 +68,10 @@ pub(crate) fn drive(playing: &Playing, parts: bool, start: &dyn Fn(u8)) -> Ended
 struct Pump<'a> {
     playing: &'a Playing,
     start: &'a dyn Fn(u8),
+    /// Who wants to know of rest points.
+    watch: Option<Watch<'a>>,
+    /// Whether the state in which the world rests is known.
+    cut: bool,
     foreign: Arc<ForeignWakes>,
     /// Where somebody else may wait for it.
     time: Option<Clock>,
@@ -136,13 +150,13 @@ enum Foreign {
 }
 
 impl Future for Pump<'_> {
-    type Output = thread::Result<Ended>;
+    type Output = thread::Result<(Ended, bool)>;
 
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<thread::Result<Ended>> {
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<thread::Result<(Ended, bool)>> {
         let this = self.get_mut();
         match catch_unwind(AssertUnwindSafe(|| this.pump(cx))) {
             Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(ended)) => Poll::Ready(Ok(ended)),
+            Ok(Poll::Ready(ended)) => Poll::Ready(Ok((ended, this.cut))),
             Err(panic) => Poll::Ready(Err(panic)),
         }
     }
@@ -231,6 +245,13 @@ impl Pump<'_> {
         }
         if at > horizon {
             return Next::Ended(Ended::Horizon);
+        }
+        if at > world.now
+            && let (Some(watch), Some(entry)) = (self.watch, world.agenda.peek())
+            && world.rests(watch, entry)
+        {
+            self.cut = true;
+            return Next::Ended(Ended::Settled);
         }
         if foreign && self.sleep_until(world, at, cx) {
             return Next::Sleeping;

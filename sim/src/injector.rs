@@ -39,6 +39,16 @@ impl Injector {
         self.strike(reached.site)
     }
 
+    /// Whether every fault of the plan has struck.
+    pub(crate) const fn all_struck(&self) -> bool {
+        self.open == 0
+    }
+
+    /// How many sites were reached so far.
+    pub(crate) fn reached(&self) -> usize {
+        self.sites.len()
+    }
+
     fn strike(&mut self, site: Site) -> Option<Fault> {
         let place = self.faults.iter().position(|fault| fault.site == site)?;
         if std::mem::replace(&mut self.took_effect[place], true) {

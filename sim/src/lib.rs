@@ -78,6 +78,8 @@ mod process;
 #[cfg(madsim)]
 mod rest;
 #[cfg(madsim)]
+mod rest_point;
+#[cfg(madsim)]
 mod run;
 #[cfg(madsim)]
 mod servers;
@@ -87,6 +89,7 @@ mod serving;
 mod setup;
 #[cfg(madsim)]
 mod stage;
+mod state;
 #[cfg(madsim)]
 mod tasks;
 #[cfg(madsim)]
@@ -99,7 +102,9 @@ mod world;
 #[cfg(madsim)]
 pub use outcome::{Outcome, Reached};
 #[cfg(madsim)]
-pub use run::run;
+pub use rest_point::{Known, Opaque, RestPoint, State};
+#[cfg(madsim)]
+pub use run::{run, run_until};
 #[cfg(madsim)]
 pub use servers::downstream::Outside;
 #[cfg(madsim)]

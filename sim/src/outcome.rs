@@ -1,5 +1,6 @@
 //! What one execution gave.
 
+use crate::RestPoint;
 use evidence::{History, Judgement, TraceHash};
 use scenarios::spec::Site;
 
@@ -26,4 +27,10 @@ pub struct Outcome {
     pub took_effect: Vec<bool>,
     /// Identifies the execution.
     pub trace_hash: TraceHash,
+    /// Where the world rested after the last fault, where somebody watched
+    /// ([`crate::Setup::execute_until`]).
+    pub rest_points: Vec<RestPoint>,
+    /// Whether the execution was cut at the last of those: then history and judgement are of what
+    /// happened until then.
+    pub cut: bool,
 }

@@ -109,8 +109,7 @@ impl World {
 
     /// A poll instant has come: wakes the poller if it would find something.
     pub(crate) fn poll(&mut self, place: usize, at: Ms) {
-        let poller = &self.pollers[place];
-        if poller.scheduled != Some(at) || !self.is_current(poller.instance, poller.incarnation) {
+        if !self.polls_at(place, at) {
             return;
         }
         self.pollers[place].scheduled = None;
@@ -123,6 +122,12 @@ impl World {
         } else {
             self.arrange_poll(place);
         }
+    }
+
+    /// Whether the agenda's entry for a poll at this moment still counts.
+    pub(crate) fn polls_at(&self, place: usize, at: Ms) -> bool {
+        let poller = &self.pollers[place];
+        poller.scheduled == Some(at) && self.is_current(poller.instance, poller.incarnation)
     }
 
     /// Wakes an idle poller.

@@ -53,6 +53,14 @@ impl Process {
     }
 }
 
+impl Process {
+    /// Whether it is alive and well, and cut off from no server.
+    pub(crate) fn rests(&self, now: Ms) -> bool {
+        let passes = |link: &Link| link.to_server <= now && link.from_server <= now;
+        self.alive && !self.stopping && self.paused_until.is_none() && self.links.iter().all(passes)
+    }
+}
+
 impl World {
     /// The instance dies; gives when it is back.
     pub(crate) fn crash(&mut self, instance: u8) -> Ms {

@@ -5,6 +5,7 @@ use crate::Reached;
 use crate::engine;
 use crate::ports::Window;
 use crate::rest;
+use crate::rest_point::{Known, RestPoint, Watch};
 use crate::setup::Setup;
 use crate::stage::{self, Execution, Playing};
 use crate::world::World;
@@ -19,6 +20,19 @@ use std::sync::Arc;
 /// The same set-up, seed and plan give the same outcome, on any thread, in any process, in debug
 /// and in release.
 pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
+    run_watched(setup, seed, plan, None)
+}
+
+/// Executes a scenario until the world rests, all faults over, in a state that is known; or to its
+/// end. Where states cannot be read off the world ([`Setup::transparent`]), always to its end.
+pub fn run_until(setup: &Setup, seed: u64, plan: &Plan, known: Known<'_>) -> Outcome {
+    let judging = &setup.scenario.judge;
+    let watch = Watch { known, judging };
+    let watch = setup.transparent().is_ok().then_some(watch);
+    run_watched(setup, seed, plan, watch)
+}
+
+fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) -> Outcome {
     let parts = setup.parts.any();
     // Whatever a part of somebody else's has left behind is left to itself.
     let spare = (!parts).then(stage::spare).flatten();
@@ -27,7 +41,7 @@ pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
     let execution = world.execution;
     let playing = Playing::new(world);
     let start = |instance: u8| start_instance(setup, execution, instance);
-    let ended = engine::drive(&playing, parts, &start);
+    let (ended, cut) = engine::drive(&playing, parts, &start, watch);
     let found = playing.with(|world| Found::in_world(world, ended));
     let (found, left) = found.unwrap_or_default();
     // What they do as they are dropped is none of the execution any more.
@@ -43,6 +57,7 @@ pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
         events,
         sites,
         took_effect,
+        rest_points,
     } = found;
     let history = History {
         cast: setup.constants.cast.clone(),
@@ -58,6 +73,8 @@ pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
         sites,
         took_effect,
         trace_hash,
+        rest_points,
+        cut,
     }
 }
 
@@ -69,6 +86,7 @@ struct Found {
     events: Vec<Event>,
     sites: Vec<Reached>,
     took_effect: Vec<bool>,
+    rest_points: Vec<RestPoint>,
 }
 
 impl Found {
@@ -85,6 +103,7 @@ impl Found {
             events,
             sites,
             took_effect,
+            rest_points: std::mem::take(&mut world.rest_points),
         };
         (found, left)
     }

@@ -5,13 +5,14 @@ use crate::keyed::LEG_MAX_MS;
 use crate::servers::downstream::Outside;
 use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
-use evidence::{Cast, InstanceId, Planned, TimerId, Timestamp};
+use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
 use scenarios::file::{Horizon, InstanceTable, TopologyKind};
 use scheduler::guards::BusyPolicy;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
-use scheduler::{Span, Timer};
+use scheduler::{IdentityKey, Span, Timer};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -92,6 +93,9 @@ pub(crate) struct Constants {
     pub(crate) skip_idle_polls: bool,
     pub(crate) tell: bool,
     pub(crate) nothing: Arc<str>,
+    pub(crate) identity: IdentityKey,
+    /// The slot of every planned run, by its runKey.
+    pub(crate) slot_by_run: Arc<BTreeMap<Arc<str>, Slot>>,
 }
 
 impl Setup {
@@ -181,6 +185,7 @@ impl Clone for Constants {
             planned: self.planned.clone(),
             conditions: self.conditions.clone(),
             nothing: self.nothing.clone(),
+            slot_by_run: self.slot_by_run.clone(),
             ..*self
         }
     }
@@ -251,6 +256,13 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         epoch,
         conditions: names.iter().map(|name| scenario.conditions(name)).collect(),
         cast: Arc::new(cast),
+        slot_by_run: Arc::new(
+            planned
+                .iter()
+                .map(|planned| (planned.run.text().clone(), planned.slot))
+                .collect(),
+        ),
+        identity: scenario.identity.key,
         planned: planned.into(),
         firing: scenario.topology.firing(),
         local: scenario.topology.kind == TopologyKind::Local,

@@ -326,6 +326,28 @@ impl Tasks {
         }
     }
 
+    /// Whether a task has neither ended nor been killed.
+    pub(crate) fn is_alive(&self, key: TaskKey) -> bool {
+        self.tasks
+            .get(key.place as usize)
+            .is_some_and(|task| !task.ended && task.key == key)
+    }
+
+    /// How many tasks are alive in all instances.
+    pub(crate) fn alive_in_all(&self) -> usize {
+        self.tasks.iter().filter(|task| !task.ended).count()
+    }
+
+    /// How many live tasks of its instance were started before this one.
+    pub(crate) fn place_among_alive(&self, key: TaskKey) -> u64 {
+        let place = key.place as usize;
+        let instance = self.tasks.get(place).map(|task| task.instance);
+        let before = self.tasks.iter().take(place);
+        before
+            .filter(|task| !task.ended && Some(task.instance) == instance)
+            .count() as u64
+    }
+
     /// How many tasks of an instance are alive.
     pub(crate) fn alive(&self, instance: u8) -> usize {
         self.tasks

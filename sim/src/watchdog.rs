@@ -1,6 +1,6 @@
 //! Runs code that is not runkey's own on a thread of its own, and cuts it if it never comes back.
 
-use crate::{Outcome, Setup, run};
+use crate::{Known, Outcome, Setup, run, run_until};
 use scenarios::spec::Plan;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,6 +64,19 @@ impl Setup {
         // What arrives here is a defect of the simulator, and must not take other executions with
         // it.
         catch_unwind(AssertUnwindSafe(|| run(self, seed, plan))).map_err(|_| Cut::Panicked)
+    }
+
+    /// Executes the set-up until the world rests in a state that is known; see [`run_until`].
+    ///
+    /// # Errors
+    ///
+    /// If the execution blocks or panics.
+    pub fn execute_until(&self, seed: u64, plan: &Plan, known: Known<'_>) -> Result<Outcome, Cut> {
+        if self.parts.any() {
+            return self.execute_apart(seed, plan);
+        }
+        let watched = || run_until(self, seed, plan, known);
+        catch_unwind(AssertUnwindSafe(watched)).map_err(|_| Cut::Panicked)
     }
 
     fn execute_apart(&self, seed: u64, plan: &Plan) -> Result<Outcome, Cut> {

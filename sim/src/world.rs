@@ -8,13 +8,14 @@ use crate::keyed::{self, Use};
 use crate::outcome::Reached;
 use crate::pollers::Poller;
 use crate::process::Process;
+use crate::rest_point::RestPoint;
 use crate::servers::broker::Broker;
 use crate::servers::database::Database;
 use crate::servers::downstream::DownstreamModel;
 use crate::servers::lock::Locks;
 use crate::setup::{Constants, Setup};
 use crate::stage::Execution;
-use crate::tasks::Tasks;
+use crate::tasks::{TaskKey, Tasks};
 use evidence::{Event, FaultNote, Ids, InstanceId, RunKey, Slot, Step, Timestamp, What};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use scenarios::spec::{Fault, Phase, Plan, RunRef, Site};
@@ -24,6 +25,7 @@ use std::sync::Arc;
 pub(crate) struct Armed {
     pub(crate) instance: u8,
     pub(crate) slot: Slot,
+    pub(crate) task: Option<TaskKey>,
 }
 
 /// An attempt that has begun.
@@ -54,8 +56,10 @@ pub(crate) struct World {
     open_attempts: Vec<OpenAttempt>,
     /// Slots of timers whose planned times follow from what happens.
     pub(crate) discovered: Vec<(Slot, Timestamp, RunKey)>,
-    occurrences: FxHashMap<u64, u16>,
-    numbers: FxHashMap<u64, u16>,
+    pub(crate) occurrences: FxHashMap<u64, u16>,
+    pub(crate) numbers: FxHashMap<u64, u16>,
+    /// Noted where somebody watches.
+    pub(crate) rest_points: Vec<RestPoint>,
     /// Entries of the ledger.
     pub(crate) ledger: u32,
     /// When the last fault that has struck is over.
@@ -88,6 +92,7 @@ impl World {
             discovered: Vec::new(),
             occurrences: FxHashMap::with_capacity_and_hasher(56, FxBuildHasher),
             numbers: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
+            rest_points: Vec::new(),
             ledger: 0,
             healed_at: 0,
             starting: Vec::new(),
@@ -119,6 +124,7 @@ impl World {
             discovered,
             occurrences,
             numbers,
+            rest_points,
             ledger,
             healed_at,
             starting,
@@ -141,6 +147,7 @@ impl World {
         downstream.open(constants.retention, in_flight, outside);
         *events = Vec::with_capacity(64);
         armed.clear();
+        rest_points.clear();
         open_attempts.clear();
         discovered.clear();
         occurrences.clear();
@@ -326,6 +333,17 @@ pub(crate) const fn key_of(instance: u8, step: &'static Step, run: RunRef) -> u6
         RunRef::Slot(slot) => 1 + ((slot.timer as u64) << 24 | slot.ordinal as u64 & 0xff_ffff),
     };
     (instance as u64) << 40 ^ (step.number as u64) << 33 ^ run
+}
+
+/// The run in a packed (instance, step, run).
+pub(crate) const fn run_in(key: u64) -> RunRef {
+    match (key & ((1 << 33) - 1)).checked_sub(1) {
+        None => RunRef::None,
+        Some(run) => RunRef::Slot(Slot {
+            timer: (run >> 24) as u16,
+            ordinal: (run & 0xff_ffff) as u32,
+        }),
+    }
 }
 
 /// The run that a site belongs to.

@@ -10,7 +10,7 @@ use super::{bounds, interrupt, output, threads};
 use crate::exit::Exit;
 use clap::Args;
 use explore::certificate::{Claim, Refused};
-use explore::{Checked, Control, Met};
+use explore::{Checked, Control, Met, Walking};
 use runkey::report::{CheckReport, Report, Verb};
 use scenarios::Scenario;
 use scenarios::file::Seeds;
@@ -55,6 +55,9 @@ pub struct CheckArgs {
     /// How many threads [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
+    /// Run every plan to its end, also where its state is that of a plan already run
+    #[arg(long)]
+    no_merging: bool,
     /// Leave out how long it took
     #[arg(long)]
     no_timing: bool,
@@ -268,6 +271,10 @@ fn explore(
         seeds,
         depths: &bounds::of(scenario, args.space, args.faults),
         all_plans: args.all_plans,
+        walking: Walking {
+            merge: !args.no_merging,
+            ..Walking::default()
+        },
         control,
     })
 }

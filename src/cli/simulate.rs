@@ -6,7 +6,7 @@ use super::select::Subject;
 use explore::certificate::{Certificate, Claim};
 use explore::{
     Bound, Check, Checked, Choices, Control, ExecuteError, Expectation, ExploreError,
-    SHOWN_AT_MOST, perform,
+    SHOWN_AT_MOST, Walking, perform,
 };
 use runkey::report::Execution;
 use scenarios::file::Seeds;
@@ -29,6 +29,8 @@ pub struct Reach<'a> {
     pub depths: &'a [Depth],
     /// Go on after the first level with a failure.
     pub all_plans: bool,
+    /// How the levels are walked.
+    pub walking: Walking<'a>,
     /// Progress and early end.
     pub control: &'a Control,
 }
@@ -71,6 +73,7 @@ impl Simulation {
             expectation: &expectation,
             all_plans: reach.all_plans,
             show_next_up_to: SHOWN_AT_MOST,
+            walking: reach.walking,
             control: reach.control,
         })
         .map_err(|source| self.failure(source))?;

@@ -351,6 +351,7 @@ fn explore(
         expectation,
         all_plans: false,
         show_next_up_to: 0,
+        walking: explore::Walking::default(),
         control,
     })?)
 }

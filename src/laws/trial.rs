@@ -77,6 +77,7 @@ impl Trial {
             expectation: &Expectation::Holds { faults: None },
             all_plans: false,
             show_next_up_to: 0,
+            walking: explore::Walking::default(),
             control: &Control::new(),
         })?;
         match checked.counterexample {

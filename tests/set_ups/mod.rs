@@ -90,6 +90,7 @@ pub fn explore_core(scenario: &Scenario, parts: Parts, faults: u8) -> Checked {
         expectation: &Expectation::Holds { faults: None },
         all_plans: false,
         show_next_up_to: 0,
+        walking: explore::Walking::default(),
         control: &Control::new(),
     })
     .unwrap()

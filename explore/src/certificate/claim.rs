@@ -190,7 +190,7 @@ impl Claimed {
             sites: explored.sites,
             faults: explored.faults,
             plans: explored.plans,
-            merged: 0,
+            merged: explored.merged,
             digest: explored.digest.to_string(),
         }
     }

@@ -132,6 +132,7 @@ impl Certificate {
             expectation: &Expectation::Holds { faults: None },
             all_plans: false,
             show_next_up_to: 0,
+            walking: crate::Walking::default(),
             control,
         })
         .map_err(Mismatch::Explore)?;

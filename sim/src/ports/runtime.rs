@@ -257,7 +257,12 @@ impl WaitingForSlot<'_> {
         let run = run_of(self.at.ids);
         if let RunRef::Slot(slot) = run {
             let instance = self.window.instance;
-            world.armed.push(Armed { instance, slot });
+            let task = world.tasks.current;
+            world.armed.push(Armed {
+                instance,
+                slot,
+                task,
+            });
             if let Some(run) = &self.at.ids.run {
                 world.discover(slot, self.until, run);
             }

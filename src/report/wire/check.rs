@@ -120,7 +120,7 @@ impl WireExplored {
             sites: explored.sites,
             faults: explored.faults,
             plans: explored.plans,
-            merged: 0,
+            merged: explored.merged,
             digest: explored.digest.to_string(),
         }
     }

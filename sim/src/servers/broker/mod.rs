@@ -58,6 +58,11 @@ pub(crate) struct Message {
 }
 
 impl Message {
+    /// Whether it will never be delivered again.
+    pub(crate) const fn is_over(&self) -> bool {
+        matches!(self.state, State::Settled | State::Dead | State::Dropped)
+    }
+
     pub(crate) fn slot(&self) -> Option<Slot> {
         self.envelope.slot.truth()
     }
@@ -179,6 +184,21 @@ impl Broker {
             .iter()
             .rposition(|message| message.slot() == Some(slot))?;
         u32::try_from(place).ok()
+    }
+
+    /// The long polls that wait, the one that has waited longest first.
+    pub(crate) fn consumers(&self) -> impl Iterator<Item = CallKey> {
+        self.consumers.iter().copied()
+    }
+
+    /// The dedup ids that still count, with when each was accepted.
+    pub(crate) fn remembered(&self, now: Ms) -> impl Iterator<Item = (&Key, Ms)> {
+        let window = self.rules.dedup_window.unwrap_or(0);
+        let live = self
+            .dedup
+            .iter()
+            .filter(move |(_, _, at)| now < at + window);
+        live.map(|(id, _, at)| (id, *at))
     }
 
     /// The copy of a message that an operator publishes.

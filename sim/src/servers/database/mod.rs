@@ -11,7 +11,7 @@ mod sessions;
 mod statements;
 mod tables;
 
-pub(crate) use tables::Tables;
+pub(crate) use tables::{Stored, Tables};
 
 use crate::calls::CallKey;
 use evidence::{Ids, SlotTag, Timestamp};
@@ -87,6 +87,11 @@ impl Database {
     pub(crate) fn arrive(&mut self, now: Timestamp, working: Working) -> Ran {
         self.sessions.open(working.session, working.interactive);
         self.go_on(now, working)
+    }
+
+    /// Whether no transaction is open and none waits.
+    pub(crate) fn rests(&self) -> bool {
+        self.waiting.is_empty() && self.sessions.none_open()
     }
 
     /// Runs a request from where it is to its end, or to its next wait.

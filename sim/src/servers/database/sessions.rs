@@ -51,6 +51,11 @@ impl Sessions {
         self.next_own
     }
 
+    /// Whether no transaction is open.
+    pub(crate) fn none_open(&self) -> bool {
+        self.open.is_empty()
+    }
+
     pub(super) fn open(&mut self, id: u32, interactive: bool) {
         if self.open.iter().any(|session| session.id == id) {
             return;

@@ -140,6 +140,22 @@ impl DownstreamModel {
         Arrived::Working(number)
     }
 
+    /// Whether no request is at work.
+    pub(crate) fn rests(&self) -> bool {
+        self.performing.iter().all(Option::is_none)
+    }
+
+    /// What it knows by key: (1, since when), (2, performed), (3, highest fence), in key order.
+    pub(crate) fn remembered(&self) -> impl Iterator<Item = (u64, &Key, u64)> {
+        let keys = self.keys.iter().map(|(key, known)| match known {
+            Known::Done { at } => (1, key, *at),
+            Known::InFlight { .. } => (1, key, Ms::MAX),
+        });
+        let performed = self.performed.iter().map(|key| (2, key, 0));
+        let fences = self.fences.iter().map(|(key, fence)| (3, key, *fence));
+        keys.chain(performed).chain(fences)
+    }
+
     /// A stale fencing token is refused; a newer one is remembered.
     fn fenced(&mut self, asker: &Asker, request: &scheduler::ports::Request) -> Option<Reply> {
         let fence = request.fence?;

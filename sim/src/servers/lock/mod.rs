@@ -73,6 +73,14 @@ impl Locks {
         }
     }
 
+    /// The keys that are set, each with its owner and the end of its time.
+    pub(crate) fn held(&self, now: Ms) -> impl Iterator<Item = (&LockKey, Token, Option<Ms>)> {
+        self.held
+            .iter()
+            .filter(move |(_, held)| held.expires.is_none_or(|expires| now < expires))
+            .map(|(key, held)| (key, held.token, held.expires))
+    }
+
     /// The key, if it is set and its time is not over.
     fn get(&mut self, now: Ms, key: &LockKey) -> Option<&mut Held> {
         self.held
