@@ -204,12 +204,7 @@ fn level(
         seeds: asked.seeds,
         control: asked.control,
     };
-    let level = tree.level(&Question {
-        faults,
-        space,
-        next_space: None,
-        wanted: &|_, _| false,
-    })?;
+    let level = tree.level(&Question::every_plan(faults, space, &|_, _| false))?;
     match level.cut {
         Some(cut) => Err(MarginError::Cut(cut)),
         None => Ok(level),

@@ -118,6 +118,7 @@ fn story(
         expectation: &expectation,
         all_plans: false,
         show_next_up_to: 0,
+        walking: crate::Walking::default(),
         control: asked.control,
     })?;
     if let Some(cut) = checked.levels.iter().find_map(|level| level.cut) {
