@@ -9,12 +9,12 @@ use super::simulate::{Simulation, Told};
 use crate::exit::Exit;
 use clap::Args;
 use explore::margin::{Asked, Dimension, Margin, MarginError, margin};
-use explore::{Control, Execute, ExecuteError};
-use runkey::report::{MarginFound, MarginReport, Verb};
+use explore::{Control, Cut, Execute, ExecuteError};
+use runkey::report::{MarginReport, Report, Verb};
 use scenarios::Scenario;
 use scenarios::file::Seeds;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Find the smallest fault, or the shortest setting, at which the verdict changes
 ///
@@ -69,89 +69,80 @@ pub fn margins(args: &MarginArgs, output: &OutputArgs) -> Result<Exit, Failure> 
         .build()
         .map_err(|error| Failure::Machine(format!("threads cannot be started: {error}")))?;
     let mut report = output.report(Verb::Margin)?;
-    let finding = Finding {
+    let mut finding = Finding {
         subject: &subject,
         seeds: args.seeds.unwrap_or(subject.scenario.explore.seeds),
         control: &control,
-        timing: !args.no_timing,
+        args,
+        report: &mut *report,
+        pool: &pool,
     };
-    let (found, exit) = pool.install(|| finding.all(&dimensions))?;
-    let margins: Vec<MarginFound<'_>> = found.iter().map(Found::told).collect();
-    report.margin(&MarginReport {
-        scenario: &subject.scenario,
-        seeds: finding.seeds,
-        margins: &margins,
-        all: args.all,
-    })?;
+    let exit = match finding.all(&dimensions) {
+        Err(failure) if failure.is_broken_pipe() => return Ok(Exit::Inconclusive),
+        ended => ended?,
+    };
     report.finish()?;
     Ok(exit)
 }
 
-/// Margins while they are found.
+/// Margins while they are found; each is told at once.
 struct Finding<'a> {
     subject: &'a Subject,
     seeds: Seeds,
     control: &'a Arc<Control>,
-    timing: bool,
-}
-
-/// A margin, and the execution that shows it.
-struct Found {
-    margin: Margin,
-    example: Option<(u64, Subject, Told)>,
-    elapsed: Option<Duration>,
-}
-
-impl Found {
-    fn told(&self) -> MarginFound<'_> {
-        let example = self.example.as_ref();
-        MarginFound {
-            margin: &self.margin,
-            example: example.map(|(value, subject, told)| (*value, told.execution(subject))),
-            elapsed: self.elapsed,
-        }
-    }
+    args: &'a MarginArgs,
+    report: &'a mut dyn Report,
+    pool: &'a rayon::ThreadPool,
 }
 
 impl Finding<'_> {
     /// Every margin, as far as Ctrl-C lets it.
-    fn all(&self, dimensions: &[Dimension]) -> Result<(Vec<Found>, Exit), Failure> {
-        let name = &self.subject.scenario.name;
-        let mut found = Vec::new();
+    fn all(&mut self, dimensions: &[Dimension]) -> Result<Exit, Failure> {
         for (place, dimension) in dimensions.iter().enumerate() {
-            let _bar = Progress::of(&format!("{name}, {dimension}"), self.control);
             match self.one(dimension) {
-                Ok(margin) => found.push(margin),
-                Err(MarginFailure::Cut(why)) => {
+                Ok(()) => {}
+                Err(Ended::Cut(cut)) => {
                     let left = dimensions.len() - place;
-                    note("note", &format!("{why}: {left} not asked"));
-                    return Ok((found, Exit::Inconclusive));
+                    note("note", &format!("{}: {left} not asked", cut.name()));
+                    return Ok(Exit::Inconclusive);
                 }
-                Err(MarginFailure::Other(failure)) => return Err(failure),
+                Err(Ended::Failed(failure)) => return Err(failure),
             }
         }
-        Ok((found, Exit::Holds))
+        Ok(Exit::Holds)
     }
 
-    fn one(&self, dimension: &Dimension) -> Result<Found, MarginFailure> {
+    fn one(&mut self, dimension: &Dimension) -> Result<(), Ended> {
+        let scenario = &self.subject.scenario;
         let started = Instant::now();
-        let asked = Asked {
-            scenario: &self.subject.scenario,
-            ready: &ready,
-            seeds: &self.seeds.iter(),
-            control: self.control,
+        let found = {
+            let asked = Asked {
+                scenario,
+                ready: &ready,
+                seeds: &self.seeds.iter(),
+                control: self.control,
+            };
+            let _bar = Progress::of(&format!("{}, {dimension}", scenario.name), self.control);
+            let found = self.pool.install(|| margin(&asked, dimension));
+            found.map_err(|error| self.ended(error))?
         };
-        let found = margin(&asked, dimension).map_err(|error| self.failure(error))?;
-        let elapsed = self.timing.then(|| started.elapsed());
-        Ok(Found {
-            example: self.example(&found)?,
-            margin: found,
-            elapsed,
-        })
+        let elapsed = started.elapsed();
+        let example = self.example(&found)?;
+        let told = self.report.margin(&MarginReport {
+            scenario,
+            seeds: self.seeds,
+            margin: &found,
+            example: example
+                .as_ref()
+                .map(|(value, subject, told)| (*value, told.execution(subject))),
+            of_all: self.args.all,
+            elapsed: (!self.args.no_timing).then_some(elapsed),
+        });
+        Ok(told.map_err(Failure::from)?)
     }
 
     /// Executes the example once more, in order to tell it.
-    fn example(&self, margin: &Margin) -> Result<Option<(u64, Subject, Told)>, MarginFailure> {
+    fn example(&self, margin: &Margin) -> Result<Option<(u64, Subject, Told)>, Ended> {
         let Some((value, answer)) = margin.example() else {
             return Ok(None);
         };
@@ -160,7 +151,7 @@ impl Finding<'_> {
         };
         let scenario = margin
             .scenario_at(&self.subject.scenario, value, answer)
-            .map_err(|error| self.failure(error))?;
+            .map_err(|error| self.ended(error))?;
         let as_written = scenario.hash() == self.subject.scenario.hash();
         let subject = Subject {
             scenario,
@@ -174,10 +165,10 @@ impl Finding<'_> {
         Ok(Some((value, subject, told)))
     }
 
-    fn failure(&self, error: MarginError) -> MarginFailure {
+    fn ended(&self, error: MarginError) -> Ended {
         let name = self.subject.scenario.name.clone();
-        MarginFailure::Other(match error {
-            MarginError::Cut(cut) => return MarginFailure::Cut(cut.name()),
+        Ended::Failed(match error {
+            MarginError::Cut(cut) => return Ended::Cut(cut),
             MarginError::Explore(source) => Failure::Explore { name, source },
             MarginError::Execute(source) => Failure::Execute { name, source },
             MarginError::Setting(error) => Failure::Usage(format!("{name}: {error}")),
@@ -185,14 +176,15 @@ impl Finding<'_> {
     }
 }
 
-enum MarginFailure {
-    Cut(&'static str),
-    Other(Failure),
+/// Why a margin was not found.
+enum Ended {
+    Cut(Cut),
+    Failed(Failure),
 }
 
-impl From<Failure> for MarginFailure {
+impl From<Failure> for Ended {
     fn from(failure: Failure) -> Self {
-        MarginFailure::Other(failure)
+        Ended::Failed(failure)
     }
 }
 

@@ -3,8 +3,8 @@
 use super::summary::{beyond, bounds, deepest, explored, faults_of, loud, reason, sealed};
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, MarginFound, MarginReport, OwnParts, Report,
-    Spoken, Verb, VerifyReport, everything, one_screen, set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, MarginReport, OwnParts, Report, Spoken, Verb,
+    VerifyReport, everything, one_screen, set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -33,6 +33,8 @@ pub struct Human<W> {
     verb: Verb,
     own: OwnParts,
     empty: bool,
+    /// Margins that will be a table.
+    margins: Vec<[String; 4]>,
 }
 
 impl<W: Write> Human<W> {
@@ -47,6 +49,7 @@ impl<W: Write> Human<W> {
                 downstream: false,
             },
             empty: true,
+            margins: Vec::new(),
         }
     }
 
@@ -146,13 +149,9 @@ impl<W: Write> Human<W> {
     }
 
     /// One margin with the execution that shows it.
-    fn margin_story(
-        &mut self,
-        found: &MarginFound<'_>,
-        report: &MarginReport<'_>,
-    ) -> io::Result<()> {
-        let margin = found.margin;
-        let text = format!("{}: {}", margin.dimension, found.sentence());
+    fn margin_story(&mut self, report: &MarginReport<'_>) -> io::Result<()> {
+        let margin = report.margin;
+        let text = format!("{}: {}", margin.dimension, report.sentence());
         let style = match &margin.curve {
             Some(curve) if curve.points().all(|(_, answer)| !answer.failure) => GOOD,
             Some(_) => BAD,
@@ -163,22 +162,20 @@ impl<W: Write> Human<W> {
             writeln!(self.out, "  the scenario says {}", Spoken(own))?;
         }
         writeln!(self.out)?;
-        if let Some((_, example)) = &found.example {
+        if let Some((_, example)) = &report.example {
             self.story(example)?;
         }
-        self.labelled("Asked", found.asked(report.seeds))
+        self.labelled("Asked", report.asked())
     }
 
-    fn margin_table(&mut self, report: &MarginReport<'_>) -> io::Result<()> {
+    /// The margins that were held back to be one table.
+    fn margin_table(&mut self) -> io::Result<()> {
+        if self.margins.is_empty() {
+            return Ok(());
+        }
         let mut table = aligned(["of", "says", "margin", "worst at"]);
-        for found in report.margins {
-            let own = found.margin.own_ms;
-            table.add_row([
-                found.margin.dimension.to_string(),
-                own.map_or("-".to_owned(), |own| Spoken(own).to_string()),
-                found.sentence(),
-                found.worst_at(),
-            ]);
+        for row in self.margins.drain(..) {
+            table.add_row(row);
         }
         writeln!(self.out, "{}", finished(table))
     }
@@ -346,21 +343,28 @@ impl<W: Write> Report for Human<W> {
     }
 
     fn margin(&mut self, report: &MarginReport<'_>) -> io::Result<()> {
-        self.next()?;
-        self.header(&report.scenario.name, report.scenario)?;
-        if report.all {
-            return self.margin_table(report);
+        let first = self.empty;
+        if first || !report.of_all {
+            self.next()?;
         }
-        for (place, found) in report.margins.iter().enumerate() {
-            if place > 0 {
-                writeln!(self.out)?;
-            }
-            self.margin_story(found, report)?;
+        if first {
+            self.header(&report.scenario.name, report.scenario)?;
         }
+        if !report.of_all {
+            return self.margin_story(report);
+        }
+        let own = report.margin.own_ms;
+        self.margins.push([
+            report.margin.dimension.to_string(),
+            own.map_or("-".to_owned(), |own| Spoken(own).to_string()),
+            report.sentence(),
+            report.worst_at(),
+        ]);
         Ok(())
     }
 
     fn finish(&mut self) -> io::Result<()> {
+        self.margin_table()?;
         self.out.flush()
     }
 }

@@ -57,8 +57,8 @@ impl<W: Write> Report for Json<W> {
     }
 
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
-        let mut margins = margin.margins.iter();
-        margins.try_for_each(|found| self.push(MarginResult::of(margin, found)))
+        self.push(MarginResult::of(margin))?;
+        self.out.flush()
     }
 
     fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {

@@ -40,8 +40,8 @@ impl<W: Write> Report for Jsonl<W> {
     }
 
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
-        let mut margins = margin.margins.iter();
-        margins.try_for_each(|found| self.line(MarginResult::of(margin, found)))
+        self.line(MarginResult::of(margin))?;
+        self.out.flush()
     }
 
     fn verified(&mut self, verified: &VerifyReport<'_>) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! The margins of one scenario, and each of them in one sentence.
+//! One margin of a scenario, with all that is needed to tell it, and in one sentence.
 
 use super::set_up::count;
 use super::summary::faults_of;
@@ -10,26 +10,19 @@ use scenarios::file::Seeds;
 use std::fmt;
 use std::time::Duration;
 
-/// Margins of a scenario, ready to be told.
+/// A margin of a scenario, ready to be told.
 #[derive(Clone, Copy)]
 pub struct MarginReport<'a> {
-    /// Whose they are.
+    /// Whose it is.
     pub scenario: &'a Scenario,
     /// Under which message timings.
     pub seeds: Seeds,
-    /// Each margin.
-    pub margins: &'a [MarginFound<'a>],
-    /// All that the scenario has, and no example of any is told.
-    pub all: bool,
-}
-
-/// One margin.
-#[derive(Clone, Copy)]
-pub struct MarginFound<'a> {
     /// What was asked and answered.
     pub margin: &'a Margin,
     /// The value of the example, without its sign, and the example, executed in order to be told.
     pub example: Option<(u64, Execution<'a>)>,
+    /// True if it is one of all that the scenario has: a line, not a story.
+    pub of_all: bool,
     /// How long it took, if that is to be said.
     pub elapsed: Option<Duration>,
 }
@@ -37,7 +30,7 @@ pub struct MarginFound<'a> {
 /// How many stretches a sentence tells; the points tell all.
 const MOST_TOLD: usize = 6;
 
-impl MarginFound<'_> {
+impl MarginReport<'_> {
     /// Such as `safe to 29.899 s, duplicate from 29.900 s`.
     pub fn sentence(&self) -> String {
         let margin = self.margin;
@@ -58,7 +51,7 @@ impl MarginFound<'_> {
 
     /// Such as `52 values from 0 ms to 6 min, no fault besides, monotone; 83472 plans, seeds
     /// 1..16, in 1.2 s`.
-    pub(super) fn asked(&self, seeds: Seeds) -> String {
+    pub(super) fn asked(&self) -> String {
         let margin = self.margin;
         let values = match &margin.curve {
             Some(curve) if !was_varied(curve) => String::new(),
@@ -78,7 +71,7 @@ impl MarginFound<'_> {
             Some(elapsed) => format!(", in {:.1} s", elapsed.as_secs_f64()),
             None => String::new(),
         };
-        let plans = count(margin.plans, "plan");
+        let (plans, seeds) = (count(margin.plans, "plan"), self.seeds);
         format!(
             "{values}under {}; {plans}, seeds {seeds}{took}",
             self.under()
@@ -125,7 +118,13 @@ fn unchanged(margin: &Margin, only: &Stretch<'_>) -> String {
         return format!("no margin: {} without any fault", told(verdict));
     }
     let [from, to] = [only.from, only.to].map(|value| Spoken(margin.signed(value)));
-    format!("no margin: {} from {from} to {to}", told(verdict))
+    match only.first.failure || verdict == Verdict::ExactlyOnce {
+        true => format!("no margin: {} from {from} to {to}", told(verdict)),
+        false => format!(
+            "no margin: safe from {from} to {to} (at worst {}, which is no failure here)",
+            told(verdict)
+        ),
+    }
 }
 
 fn listed(margin: &Margin, stretches: &[Stretch<'_>]) -> String {
@@ -201,12 +200,15 @@ mod tests {
             curve: Some(curve.unwrap()),
             plans: 1,
         };
-        let found = MarginFound {
+        let report = MarginReport {
+            scenario: &scenario,
+            seeds: Seeds::default(),
             margin: &margin,
             example: None,
+            of_all: false,
             elapsed: None,
         };
-        found.sentence()
+        report.sentence()
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use human::Human;
 pub use json::Json;
 pub use jsonl::Jsonl;
 pub use listing::Listing;
-pub use margin::{MarginFound, MarginReport};
+pub use margin::MarginReport;
 pub use set_up::{OwnParts, set_up};
 pub use span::Spoken;
 pub use timeline::{Entry, Line, ONE_SCREEN, everything, one_screen};
@@ -61,7 +61,7 @@ pub trait Report {
     /// Those of the writer.
     fn check(&mut self, check: &CheckReport<'_>) -> io::Result<()>;
 
-    /// Margins of one scenario.
+    /// One margin of a scenario.
     ///
     /// # Errors
     /// Those of the writer.

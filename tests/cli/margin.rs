@@ -134,6 +134,11 @@ fn faults_of_the_catalogue_change_the_verdict_from_exactly_this_long() {
             "no margin: duplicate without any fault",
         ),
         (
+            "at-least-once-queue",
+            "pause",
+            "no margin: safe from 0 ms to 4 min (at worst duplicate, which is no failure here)",
+        ),
+        (
             "crash-before-ack",
             "delay@lock.acquire",
             "no margin: no execution without faults comes to a site of delay@lock.acquire",
@@ -173,6 +178,28 @@ fn a_plan_that_the_file_states_is_what_its_settings_are_judged_by() {
         margins[0]["sentence"],
         "duplicate to 40.218 s, safe from 40.219 s"
     );
+}
+
+#[test]
+fn what_a_setting_is_judged_under_is_what_the_scenario_says_goes_wrong() {
+    for (scenario, under) in [
+        ("lock-ttl-shorter-than-work", "no fault"),
+        ("insert-first-stops-the-second", "no fault"),
+        ("short-key-retention", "crash@guard.finish"),
+        (
+            "too-few-attempts",
+            "crash@downstream.perform, crash@downstream.perform",
+        ),
+        (
+            "recommended-stack-transactional",
+            "every single fault of core/1",
+        ),
+    ] {
+        let args = ["--of", "max_backoff", "--seeds", "1"];
+        let done = runkey(&[&["margin", scenario, "--format", "json"], &args[..]].concat());
+        let under_here = done.ends(0).json()["results"][0]["under"].clone();
+        assert_eq!(under_here, under, "{scenario}");
+    }
 }
 
 #[test]

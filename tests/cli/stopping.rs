@@ -24,6 +24,14 @@ fn said(child: &mut Child) -> String {
     text
 }
 
+#[cfg(unix)]
+fn interrupt(child: &Child) {
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+}
+
 #[test]
 fn a_reader_that_goes_away_ends_the_command_quietly() {
     for args in [
@@ -52,6 +60,21 @@ fn a_reader_that_goes_away_ends_the_command_quietly() {
 
 #[cfg(unix)]
 #[test]
+fn ctrl_c_ends_margins_with_those_that_were_found() {
+    // No fault is needed to break it, which is soon found; its settings take minutes.
+    let args = ["margin", "two-schedulers-no-claim", "--all"];
+    let more = ["--format", "jsonl", "--seeds", "1..20000"];
+    let mut child = started(&[&args[..], &more].concat());
+    let mut results = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(results.next().unwrap().unwrap().contains("clock_step"));
+    interrupt(&child);
+    results.map(Result::unwrap).for_each(drop);
+    assert!(said(&mut child).starts_with("note: interrupted: "));
+    assert_eq!(child.wait().unwrap().code(), Some(103));
+}
+
+#[cfg(unix)]
+#[test]
 fn ctrl_c_ends_a_check_with_what_was_found_so_far() {
     // The first result shows that the command is at work; the second would take hours.
     let endless = [
@@ -72,10 +95,7 @@ fn ctrl_c_ends_a_check_with_what_was_found_so_far() {
             .unwrap()
             .contains("\"scenario\":\"crash-before-ack\"")
     );
-    let killed = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(killed.unwrap().success());
+    interrupt(&child);
 
     let last = results.next().map(Result::unwrap);
     if let Some(last) = last {

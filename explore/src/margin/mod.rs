@@ -37,7 +37,7 @@ use std::ops::RangeInclusive;
 pub const BEYOND: u64 = 4;
 
 /// Makes a scenario ready to be executed.
-pub type Ready<'a> = &'a dyn Fn(&Scenario) -> Result<Box<dyn Execute>, ExecuteError>;
+pub type Ready<'a> = &'a (dyn Fn(&Scenario) -> Result<Box<dyn Execute>, ExecuteError> + Sync);
 
 /// What margins are asked of.
 #[derive(Clone, Copy)]
@@ -156,10 +156,10 @@ fn of_fault(
         Ok::<_, MarginError>((answer(&level), level.plans))
     };
     let (without, _) = ask(0, 0)?;
-    let (_, sites) = ask(1, 1)?;
     let curve = if without.failure {
         Some(Curve::point(0, without))
-    } else if sites == 0 {
+    } else if ask(1, 1)?.1 == 0 {
+        // No site: no plan of one fault.
         None
     } else {
         let high = BEYOND * longest_wait(asked.scenario);

@@ -14,7 +14,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Under {
     /// Nothing, or (of a kind of fault) nothing besides: of a scenario that is broken without any
-    /// fault.
+    /// fault, or holds only as long as there is none.
     NoFault,
     /// Every plan of faults of these kinds at these steps, and none: of a scenario that is broken
     /// at some number of faults, what its smallest counterexample is made of.
@@ -57,6 +57,7 @@ pub(super) fn of(asked: &Asked<'_>) -> Result<(Under, Plans), MarginError> {
     }
     let expect = scenario.expect.clone().unwrap_or_default();
     let under = match expect.faults_needed {
+        _ if expect.verdict.is_sound() && expect.faults == Some(0) => Under::NoFault,
         _ if expect.verdict.is_sound() => Under::EverySingleFault,
         None => Under::EverySingleFault,
         Some(0) => Under::NoFault,

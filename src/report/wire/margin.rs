@@ -2,7 +2,7 @@
 
 use super::WireFault;
 use crate::report::margin::ends;
-use crate::report::{Execution, MarginFound, MarginReport, why};
+use crate::report::{Execution, MarginReport, why};
 use explore::margin::Margin;
 use serde::Serialize;
 
@@ -72,16 +72,16 @@ struct Timing {
 }
 
 impl<'a> MarginResult<'a> {
-    pub fn of(report: &MarginReport<'a>, found: &'a MarginFound<'a>) -> Self {
-        let margin = found.margin;
+    pub fn of(report: &'a MarginReport<'a>) -> Self {
+        let margin = report.margin;
         let curve = margin.curve.as_ref();
         MarginResult {
             scenario: &report.scenario.name,
             of: margin.dimension.of.to_string(),
             direction: margin.dimension.way.name(),
             own_ms: margin.own_ms,
-            under: found.under(),
-            sentence: found.sentence(),
+            under: report.under(),
+            sentence: report.sentence(),
             monotone: curve.map(|curve| curve.is_monotone()),
             changes: changes(margin),
             asked: curve.map(|curve| {
@@ -95,11 +95,11 @@ impl<'a> MarginResult<'a> {
             seeds: report.seeds.to_string(),
             plans: margin.plans,
             points: points(margin),
-            example: found.example.as_ref().map(|(value, execution)| {
+            example: report.example.as_ref().map(|(value, execution)| {
                 let value_ms = margin.signed(*value);
                 Example::of(value_ms, execution)
             }),
-            timing: found.elapsed.map(|elapsed| Timing {
+            timing: report.elapsed.map(|elapsed| Timing {
                 elapsed_s: (elapsed.as_secs_f64() * 1_000.0).round() / 1_000.0,
             }),
         }
