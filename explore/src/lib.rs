@@ -26,7 +26,8 @@
 //!
 //! Three promises, each held by tests:
 //!
-//! - *Exhausted means exhausted.* A level is called so only if every plan of it ran.
+//! - *Exhausted means exhausted.* A level is called so only if every plan of it ran, or goes on
+//!   from a state from which plans were run already.
 //! - *Nothing passes in silence.* A fault that takes no effect is an error, and so is a plan that
 //!   gives two histories: a sample is executed twice, on another thread.
 //! - *Nothing depends on threads.* Everything that is reported is a sum or a minimum in
@@ -90,7 +91,9 @@
 //! |---|---|
 //! | `execute` | the trait, and the rule that every fault takes effect |
 //! | `choices` | what may go wrong at a site |
-//! | `tree`, `level` | a level of plans: how it is walked, what is kept of it |
+//! | `tree`, `walk`, `level` | a level of plans: how it is walked, what is kept of it |
+//! | `known`, `tally` | states from which plans go on once; how many plans that spares |
+//! | `batch` | a level in parts, for many machines and for going on later |
 //! | `counterexample`, `symptom`, `coverage`, `fingerprint`, `cell` | the parts of what is kept |
 //! | `simulated` | the simulator, as it is driven from here |
 //! | `sample`, `error` | what is executed twice; why a result cannot be trusted |

@@ -54,8 +54,12 @@ pub(super) fn explored(report: &CheckReport<'_>) -> String {
         Some(elapsed) => format!(", in {:.1} s", elapsed.as_secs_f64()),
         None => String::new(),
     };
+    let merged = match explored.merged {
+        0 => String::new(),
+        merged => format!(" ({merged} more merged)"),
+    };
     format!(
-        "{}{exhausted}{sites}, {}, {seeds}{took}",
+        "{}{exhausted}{sites}, {}{merged}, {seeds}{took}",
         bounds(report),
         count(explored.plans, "plan")
     )

@@ -104,7 +104,7 @@ pub fn found(scenario: &Scenario, checked: &Checked) -> String {
         assert!(exhausted, "not all plans ran");
         return format!(
             "redundant: none of {} plans breaks it",
-            checked.explored.plans
+            checked.explored.plans + checked.explored.merged
         );
     };
     let layer = smallest

@@ -30,6 +30,9 @@ pub struct BrokerTable {
     pub redeliver_on_disconnect: bool,
     /// Whether the broker loses its messages when it restarts.
     pub loses_on_restart: bool,
+    /// Which of the consumers that wait gets a message.
+    #[serde(skip_serializing_if = "Assign::is_default")]
+    pub assign: Assign,
 }
 
 /// The profile `at-least-once`.
@@ -46,6 +49,7 @@ impl Default for BrokerTable {
             dedup_window: Switchable(None),
             redeliver_on_disconnect: false,
             loses_on_restart: false,
+            assign: Assign::LongestWaiting,
         }
     }
 }
@@ -60,6 +64,25 @@ pub enum BrokerProfile {
     /// A message counts as settled the moment it is handed over, and is kept in memory only (core
     /// NATS, Redis pub/sub, automatic acks).
     AtMostOnce,
+}
+
+/// Which of the consumers that wait gets a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Assign {
+    /// The one that has waited longest.
+    #[default]
+    LongestWaiting,
+    /// The one that rendezvous hashing of runKey and instance puts first: the same for a run as
+    /// long as it waits (Thaler and Ravishankar, "A name-based mapping scheme for rendezvous",
+    /// 1996; RabbitMQ's consistent hash exchange).
+    ConsistentHash,
+}
+
+impl Assign {
+    fn is_default(&self) -> bool {
+        *self == Assign::default()
+    }
 }
 
 /// After how many deliveries a message is not delivered again.

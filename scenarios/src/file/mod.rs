@@ -25,7 +25,7 @@ mod timer;
 mod topology;
 mod written_out;
 
-pub use broker::{AfterMaxDeliver, BrokerProfile, BrokerTable, MaxDeliver};
+pub use broker::{AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, MaxDeliver};
 pub use database::{DatabaseProfile, DatabaseTable};
 pub use downstream::{DownstreamTable, InFlight};
 pub use error::{Place, ScenarioError};

@@ -4,7 +4,9 @@ use super::{Broker, State, receipt};
 use crate::agenda::Ms;
 use crate::calls::CallKey;
 use evidence::MessageId;
+use scenarios::file::Assign;
 use scheduler::ports::Delivery;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// A message is handed over.
 pub(crate) struct HandedOver {
@@ -51,13 +53,13 @@ impl Broker {
     pub(crate) fn hand_over(
         &mut self,
         now: Ms,
-        instance: impl FnOnce(CallKey) -> u8,
+        mut instance: impl FnMut(CallKey) -> u8,
     ) -> Option<HandedOver> {
         if self.down || self.consumers.is_empty() {
             return None;
         }
         let place = self.next_ready()?;
-        let call = self.consumers.pop_front()?;
+        let call = self.next_consumer(place, &mut instance)?;
         let deadline = self.rules.ack_deadline.map(|deadline| now + deadline);
         let settles = self.rules.settles_on_delivery;
         let message = &mut self.messages[place as usize];
@@ -84,6 +86,24 @@ impl Broker {
             delivery,
             deadline,
         })
+    }
+
+    /// Of the consumers that wait the one to which the message goes.
+    fn next_consumer(
+        &mut self,
+        place: u32,
+        instance: &mut impl FnMut(CallKey) -> u8,
+    ) -> Option<CallKey> {
+        if self.rules.assign == Assign::LongestWaiting {
+            return self.consumers.pop_front();
+        }
+        let run = self.messages.get(place as usize)?.envelope.run.as_str();
+        let weight = |call: CallKey| xxh3_64_with_seed(run.as_bytes(), instance(call).into());
+        let weights: Vec<u64> = self.consumers.iter().copied().map(weight).collect();
+        // Of two with the same weight (one instance) the one that has waited longest.
+        let places = (0..weights.len()).rev();
+        let first = places.max_by_key(|place| weights.get(*place))?;
+        self.consumers.remove(first)
     }
 
     fn next_ready(&mut self) -> Option<u32> {

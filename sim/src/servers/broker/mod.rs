@@ -12,7 +12,7 @@ pub(crate) use settling::Settling;
 use crate::agenda::Ms;
 use crate::calls::CallKey;
 use evidence::{MessageId, Slot};
-use scenarios::file::{AfterMaxDeliver, BrokerProfile, BrokerTable, MaxDeliver};
+use scenarios::file::{AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, MaxDeliver};
 use scheduler::ports::{Envelope, Key, Receipt};
 use std::collections::VecDeque;
 
@@ -78,6 +78,7 @@ struct Rules {
     ack_fencing: bool,
     dedup_window: Option<Ms>,
     redeliver_on_disconnect: bool,
+    assign: Assign,
     loses_on_restart: bool,
     settles_on_delivery: bool,
 }
@@ -96,6 +97,7 @@ impl Rules {
             ack_fencing: table.ack_fencing,
             dedup_window: ms(table.dedup_window),
             redeliver_on_disconnect: table.redeliver_on_disconnect,
+            assign: table.assign,
             loses_on_restart: table.loses_on_restart,
             settles_on_delivery: table.profile == BrokerProfile::AtMostOnce,
         }
