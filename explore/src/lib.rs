@@ -21,6 +21,8 @@
 //! - A [`check()`] runs level after level until the first that breaks, or the bound, and says
 //!   whether an [`Expectation`] is [`Met`]. [`check_plan`] does it for one plan that a person
 //!   wrote.
+//! - [`survivors()`] tries changed set-ups against a plan, and those that survive it against all
+//!   others.
 //! - [`shrink()`] takes from a plan all that can be spared. [`Random`] plans go where no one can
 //!   exhaust.
 //!
@@ -101,6 +103,7 @@
 //! | `places` | which phases of which steps were come to |
 //! | [`certificate`] | what an exhausted space proves, and how that is verified |
 //! | [`mod@margin`] | how large a fault, or how short a setting, changes the verdict |
+//! | `survivors` | which changes of the set-up stop a plan, and every other |
 //! | `shrink`, `random`, `draw` | less of a plan; plans by chance |
 //! | `control` | progress, time budget, Ctrl-C |
 //! | [`toy`] | a pipeline small enough to count by hand |
@@ -128,6 +131,7 @@ mod random;
 mod sample;
 mod shrink;
 mod simulated;
+mod survivors;
 mod symptom;
 mod tally;
 pub mod toy;
@@ -156,6 +160,10 @@ pub use places::Places;
 pub use random::{Random, RandomPlan, RandomReport, random_plan};
 pub use sample::ONE_IN;
 pub use shrink::{BY_STRENGTH, Shrunk, shrink};
+pub use survivors::{
+    Candidate, MOST_PLANS, Reach, Survival, Survivors, UnderEveryPlan, UnderPlan, Unknown,
+    survivors,
+};
 pub use symptom::{Seen, Symptom, Symptoms};
 pub use tree::{Merging, Question, Tree, Wanted, Width};
 

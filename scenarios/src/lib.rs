@@ -11,6 +11,7 @@
 //!   [`spec::faults`] what each is (one file each), [`spec::Magnitudes`] how much of it, and
 //!   [`spec::Bounds`] writes a whole space of them out.
 //! - [`token`] and [`plan_file`]: what replays an execution, for machines and for people.
+//! - [`cures`]: the changes that are tried when a plan breaks a scenario.
 //! - [`catalogue`]: the scenarios that come with runkey; [`TEMPLATE`]: how one begins.
 //!
 //! ```
@@ -42,6 +43,7 @@
 //! ```
 
 pub mod catalogue;
+pub mod cures;
 pub mod file;
 pub mod plan_file;
 pub mod spec;

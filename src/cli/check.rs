@@ -6,12 +6,13 @@ use super::output::OutputArgs;
 use super::progress::Progress;
 use super::select::{self, Subject};
 use super::simulate::{Reach, Simulation};
+use super::survive::{HowFar, Trial};
 use super::{bounds, interrupt, output, threads};
 use crate::exit::Exit;
 use clap::Args;
 use explore::certificate::{Claim, Refused};
 use explore::{Checked, Control, Met, Walking};
-use runkey::report::{CheckReport, Report, Verb};
+use runkey::report::{CheckReport, Report, Survivors, Verb};
 use scenarios::Scenario;
 use scenarios::file::Seeds;
 use scenarios::spec::{Magnitudes, Space};
@@ -22,7 +23,8 @@ use std::time::{Duration, Instant};
 /// Explore what can go wrong and say whether a scenario keeps its promise
 ///
 /// Runs every plan of faults up to a bound, smallest first, under every seed, and stops after the
-/// first number of faults with a failure. Shows the smallest plan that breaks the promise.
+/// first number of faults with a failure. Shows the smallest plan that breaks the promise, and which
+/// changes of the scenario would have stopped it, the cheapest first.
 #[derive(Args)]
 #[command(after_help = "Examples: runkey check crash-before-ack\n          \
                         runkey check recommended-stack --faults 2 --space full --seeds 1..2\n          \
@@ -58,6 +60,15 @@ pub struct CheckArgs {
     /// Run every plan to its end, also where its state is that of a plan already run
     #[arg(long)]
     no_merging: bool,
+    /// How far changes that would have stopped it are tried: against the plan shown, against every
+    /// plan under its seed, or under every seed [default: seed; plan with --all]
+    #[arg(
+        long,
+        value_enum,
+        value_name = "off|plan|seed|space",
+        hide_possible_values = true
+    )]
+    survivors: Option<HowFar>,
     /// Leave out how long it took
     #[arg(long)]
     no_timing: bool,
@@ -196,6 +207,7 @@ impl Checking<'_> {
             .as_ref()
             .map(|example| simulation.tell(example.seed, example.plan.clone()))
             .transpose()?;
+        let survivors = self.survivors(subject, &checked)?;
         let claim = Claim::of(&subject.scenario, &checked);
         let sealed = self.seal(subject, &simulation, &claim)?;
         self.report.check(&CheckReport {
@@ -204,6 +216,7 @@ impl Checking<'_> {
             example: example.as_ref().map(|told| told.execution(subject)),
             claim: claim.as_ref().ok(),
             sealed_in: self.args.sealed_in().as_deref(),
+            survivors: survivors.as_ref(),
             elapsed: (!self.args.no_timing).then_some(elapsed),
         })?;
         for verdict in &checked.also_never_seen {
@@ -234,6 +247,43 @@ impl Checking<'_> {
             }
             Err(refused) => Ok(self.certificates.refuse(&subject.scenario.name, refused)),
         }
+    }
+
+    /// What would have stopped the counterexample.
+    fn survivors(
+        &self,
+        subject: &Subject,
+        checked: &Checked,
+    ) -> Result<Option<Survivors>, Failure> {
+        let Some(example) = &checked.counterexample else {
+            return Ok(None);
+        };
+        let scenario = &subject.scenario;
+        let trial = Trial {
+            how_far: self.args.how_far(),
+            depths: &bounds::of(scenario, self.args.space, self.args.faults),
+            seeds: self.args.seeds.unwrap_or(scenario.explore.seeds),
+            control: self.control,
+        };
+        let _bar = Progress::of(&format!("{}, changed", scenario.name), self.control);
+        (self.pool.install(|| trial.survivors(scenario, example))).map_err(|source| {
+            Failure::Explore {
+                name: scenario.name.clone(),
+                source,
+            }
+        })
+    }
+}
+
+impl CheckArgs {
+    /// Against one plan a change is tried in no time; against every plan it may take seconds, which
+    /// is too long for each scenario of a whole catalogue.
+    fn how_far(&self) -> HowFar {
+        let default = match self.all {
+            true => HowFar::Plan,
+            false => HowFar::Seed,
+        };
+        self.survivors.unwrap_or(default)
     }
 }
 

@@ -19,6 +19,7 @@ mod replay;
 mod run;
 mod select;
 mod simulate;
+mod survive;
 mod threads;
 mod verify;
 

@@ -147,6 +147,7 @@ impl fmt::Display for Report {
                     example: story.as_ref().map(|story| story.execution(&self.scenario)),
                     claim: None,
                     sealed_in: None,
+                    survivors: None,
                     elapsed: None,
                 })
             }),

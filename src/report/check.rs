@@ -1,6 +1,6 @@
 //! One scenario checked, with all that is needed to tell it.
 
-use super::Execution;
+use super::{Execution, Survivors};
 use explore::certificate::Claim;
 use explore::{Checked, Met, NextLevel};
 use scenarios::Scenario;
@@ -20,6 +20,8 @@ pub struct CheckReport<'a> {
     pub claim: Option<&'a Claim>,
     /// The file of the certificate, if one was asked for.
     pub sealed_in: Option<&'a str>,
+    /// What would have stopped the counterexample, if that was asked.
+    pub survivors: Option<&'a Survivors>,
     /// How long it took, if that is to be said.
     pub elapsed: Option<Duration>,
 }

@@ -1,6 +1,7 @@
 //! What a person reads: what was set up, what came out, the timeline, why, and how to see it again.
 
 use super::summary::{beyond, bounds, deepest, explored, faults_of, loud, reason, sealed};
+use super::survivors::told;
 use super::timeline::Mark;
 use super::{
     CheckReport, Entry, Execution, Line, Listing, MarginReport, OwnParts, Report, Spoken, Verb,
@@ -318,6 +319,9 @@ impl<W: Write> Report for Human<W> {
         writeln!(self.out)?;
         if let Some(example) = &report.example {
             self.story(example)?;
+        }
+        for (place, line) in report.survivors.map(told).into_iter().flatten().enumerate() {
+            self.labelled(if place == 0 { "Stops it" } else { "" }, line)?;
         }
         self.labelled("Explored", explored(report))?;
         if let Some(beyond) = report.checked.next.as_ref().and_then(beyond) {

@@ -19,6 +19,7 @@ mod margin;
 mod set_up;
 mod span;
 mod summary;
+mod survivors;
 #[cfg(test)]
 mod tale;
 mod timeline;
@@ -35,6 +36,7 @@ pub use listing::Listing;
 pub use margin::MarginReport;
 pub use set_up::{OwnParts, set_up};
 pub use span::Spoken;
+pub use survivors::Survivors;
 pub use timeline::{Entry, Line, ONE_SCREEN, everything, one_screen};
 pub use verify::VerifyReport;
 pub use why::why;

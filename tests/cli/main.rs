@@ -9,4 +9,5 @@ mod formats;
 mod margin;
 mod runkey;
 mod stopping;
+mod survivors;
 mod verbs;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod commands;
+mod cures;
 mod files;
 mod house;
 mod pages;

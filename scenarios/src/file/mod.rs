@@ -2,6 +2,7 @@
 
 mod beats;
 mod broker;
+mod changed;
 mod check;
 mod database;
 mod defaults;

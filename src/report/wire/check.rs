@@ -1,7 +1,8 @@
 //! One check as a program reads it.
 
 use super::WireFault;
-use crate::report::{CheckReport, Execution, why};
+use super::survivors::WireSurvivor;
+use crate::report::{CheckReport, Execution, Survivors, why};
 use explore::Explored;
 use explore::certificate::Claim;
 use scenarios::spec::Cell as FaultCell;
@@ -58,8 +59,8 @@ struct WireExample<'a> {
     faults: usize,
     sentence: String,
     trace_hash: String,
-    /// What survives it: not asked yet.
-    survivors: Option<()>,
+    /// The changes that were tried against it; null where that was not asked.
+    survivors: Option<Vec<WireSurvivor<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -90,7 +91,8 @@ impl<'a> CheckResult<'a> {
             },
             explored: WireExplored::of(&checked.explored, report),
             certificate: report.claim,
-            counterexample: report.example.as_ref().map(WireExample::of),
+            counterexample: (report.example.as_ref())
+                .map(|example| WireExample::of(example, report.survivors)),
             coverage: checked.coverage().cells().into_iter().map(cell).collect(),
             timing: report
                 .elapsed
@@ -127,7 +129,7 @@ impl WireExplored {
 }
 
 impl<'a> WireExample<'a> {
-    fn of(execution: &'a Execution<'a>) -> Self {
+    fn of(execution: &'a Execution<'a>, survivors: Option<&'a Survivors>) -> Self {
         let judgement = execution.judgement;
         WireExample {
             plan: WireFault::of_all(execution),
@@ -138,7 +140,8 @@ impl<'a> WireExample<'a> {
             faults: execution.plan.faults.len(),
             sentence: why(execution),
             trace_hash: execution.trace_hash.to_string(),
-            survivors: None,
+            survivors: survivors
+                .map(|survivors| WireSurvivor::all(survivors, &execution.history.cast)),
         }
     }
 }

@@ -87,7 +87,8 @@ impl<'a> WireFault<'a> {
         faults.map(|fault| WireFault::of(fault, cast)).collect()
     }
 
-    fn of(fault: &Fault, cast: &'a Cast) -> Self {
+    /// A fault, with the names that a cast gives.
+    pub fn of(fault: &Fault, cast: &'a Cast) -> Self {
         WireFault {
             kind: fault.kind.name(),
             instance: cast.instance(fault.site.instance),

@@ -3,6 +3,7 @@
 mod check;
 mod execution;
 mod margin;
+mod survivors;
 mod verify;
 
 pub(super) use check::CheckResult;
