@@ -15,6 +15,7 @@ use evidence::{
     Attribution, History, InstanceId, Judgement, Layer, Slot, SlotVerdict, TraceHash, Verdict,
 };
 use scenarios::spec::{FaultKind, Phase, Plan, RunRef, Site};
+use scheduler::marks::Marks;
 use scheduler::steps::{BROKER_ACK, DOWNSTREAM_PERFORM};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -159,6 +160,7 @@ impl<'a> Journey<'a> {
             },
             sites: self.sites,
             took_effect: self.took_effect,
+            marks: Marks::default(),
             trace_hash: TraceHash(xxh3_64(&self.trace)),
             rest_points: Vec::new(),
             cut: false,

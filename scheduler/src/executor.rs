@@ -5,10 +5,11 @@ use crate::dispatch::failed;
 use crate::effects::{EffectError, Protection};
 use crate::guards::{BusyPolicy, Entry, Guard, OnLost, Outcome, Permit, Retries, Settle, Visit};
 use crate::handler::{Ctx, Handler, HandlerError};
-use crate::ports::{At, CallError, Delivery, Ports, Wake};
+use crate::marks::Mark;
+use crate::ports::{At, CallError, Delivery, Ports, Settled, Wake};
 use crate::race::{self, First};
 use crate::work::{AckWhen, FailureClass, WorkConfig};
-use crate::{IdentityKey, Instance, Span, backoff, steps};
+use crate::{IdentityKey, Instance, Span, backoff, marks, steps};
 use evidence::{AttemptEnd, Ids, Step, What};
 use std::sync::Arc;
 
@@ -51,9 +52,13 @@ impl Executor {
                 First::Left(Ok(delivery)) => {
                     failures = 0;
                     self.deliver(delivery).await;
+                    if ports.runtime.stopping() {
+                        self.mark(&marks::DRAINED);
+                    }
                 }
                 First::Left(Err(error)) => {
                     ports.journal.record(at, failed(error));
+                    self.mark(&marks::DELIVER_FAILED);
                     failures += 1;
                     if backoff::pause(&*ports.runtime, &self.work.retry, failures).await
                         == Wake::Stop
@@ -98,8 +103,9 @@ impl Executor {
         let at = At::new(&steps::BROKER_RENEW, ids);
         loop {
             ports.runtime.sleep(every).await;
-            if let Err(error) = ports.broker.renew(at, delivery.receipt).await {
-                ports.journal.record(at, failed(error));
+            match ports.broker.renew(at, delivery.receipt).await {
+                Ok(_) => self.mark(&marks::DELIVERY_RENEWED),
+                Err(error) => ports.journal.record(at, failed(error)),
             }
         }
     }
@@ -113,6 +119,7 @@ impl Executor {
                 (step, ports.broker.ack(At::new(step, ids), delivery.receipt))
             }
             Settle::Reject => {
+                self.mark(&marks::REJECTED);
                 let step = &steps::BROKER_REJECT;
                 (
                     step,
@@ -129,8 +136,10 @@ impl Executor {
                 )
             }
         };
-        if let Err(error) = call.await {
-            ports.journal.record(At::new(step, ids), failed(error));
+        match call.await {
+            Ok(Settled::Accepted) => {}
+            Ok(Settled::NotYours) => self.mark(&marks::SETTLED_TOO_LATE),
+            Err(error) => ports.journal.record(At::new(step, ids), failed(error)),
         }
     }
 
@@ -175,8 +184,14 @@ impl Executor {
                 Ok(Entry::Busy { retry_in }) => {
                     let retry_in = retry_in.unwrap_or(BUSY_RETRY);
                     match self.busy {
-                        BusyPolicy::Defer => return Some(Settle::Defer(retry_in)),
-                        BusyPolicy::Drop => return Some(Settle::Ack),
+                        BusyPolicy::Defer => {
+                            self.mark(&marks::BUSY_DEFERRED);
+                            return Some(Settle::Defer(retry_in));
+                        }
+                        BusyPolicy::Drop => {
+                            self.mark(&marks::BUSY_DROPPED);
+                            return Some(Settle::Ack);
+                        }
                         BusyPolicy::Wait => self.instance.ports.runtime.sleep(retry_in).await,
                     }
                 }
@@ -188,6 +203,7 @@ impl Executor {
                         return Some(Settle::Defer(wait));
                     }
                     self.instance.ports.runtime.sleep(wait).await;
+                    self.mark(&marks::ENTERED_AGAIN);
                 }
             }
         }
@@ -214,6 +230,7 @@ impl Executor {
                 {
                     self.instance.ports.runtime.sleep(retry_in).await;
                     ids.attempt += u32::from(counts);
+                    self.mark(&marks::RETRIED_IN_PLACE);
                 }
                 outcome => return self.finish(here, &permit, outcome).await,
             }
@@ -296,6 +313,7 @@ impl Executor {
                 .runtime
                 .sleep(self.work.retry.backoff_after(failures))
                 .await;
+            self.mark(&marks::FINISHED_AGAIN);
         }
     }
 
@@ -305,6 +323,10 @@ impl Executor {
 
     fn tell(&self, step: &'static Step, ids: &Ids, what: What) {
         self.instance.ports.journal.record(At::new(step, ids), what);
+    }
+
+    fn mark(&self, mark: &'static Mark) {
+        self.instance.ports.journal.mark(mark);
     }
 
     pub(crate) fn ports(&self) -> &Ports {

@@ -55,6 +55,7 @@ pub mod guards;
 pub mod handler;
 mod identity;
 mod instance;
+pub mod marks;
 pub mod memory;
 mod permits;
 pub mod ports;

@@ -5,7 +5,8 @@
 
 use crate::dispatch::failed;
 use crate::executor::Executor;
-use crate::guards::{TimeSource, state_number};
+use crate::guards::{TimeSource, state_number, state_of};
+use crate::marks::{self, Mark};
 use crate::ports::{
     Answer, At, Condition, Envelope, Expr, Interest, Monotonic, Row, Statement, Statements, Test,
     Value, Wake,
@@ -119,6 +120,7 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
         return;
     };
     let ports = executor.ports();
+    let found = state_of(row.cells[usize::from(runs::STATE.0)].int());
     let at = At::new(&steps::RECOVERY_REQUEUE, &ids);
     let statements = vec![Statement::Update {
         table: RUNS,
@@ -131,8 +133,10 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
         required: false,
     }];
     match ports.database.execute(at, statements).await {
-        Ok(answers) if answers.last().is_some_and(Answer::changed) => {}
-        Ok(_) => return,
+        Ok(answers) if answers.last().is_some_and(Answer::changed) => {
+            ports.journal.mark(mark_of(found));
+        }
+        Ok(_) => return ports.journal.mark(&marks::REQUEUE_TOO_LATE),
         Err(error) => return ports.journal.record(at, failed(error)),
     }
     match requeue {
@@ -149,6 +153,15 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
                 Err(error) => ports.journal.record(at, failed(error)),
             }
         }
+    }
+}
+
+/// What it means that a run in this state is requeued.
+const fn mark_of(found: Option<RecordState>) -> &'static Mark {
+    match found {
+        Some(RecordState::Queued) => &marks::REQUEUED_QUEUED,
+        Some(RecordState::Failed) => &marks::REQUEUED_FAILED,
+        _ => &marks::REQUEUED_RUNNING,
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::RestPoint;
 use evidence::{History, Judgement, TraceHash};
 use scenarios::spec::Site;
+use scheduler::marks::Marks;
 
 /// A site that an execution reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub sites: Vec<Reached>,
     /// For each fault of the plan, in its order, whether it took effect.
     pub took_effect: Vec<bool>,
+    /// The marks of the pipeline that were come to; no part of the history.
+    pub marks: Marks,
     /// Identifies the execution.
     pub trace_hash: TraceHash,
     /// Where the world rested after the last fault, where somebody watched

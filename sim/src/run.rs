@@ -11,6 +11,7 @@ use crate::stage::{self, Execution, Playing};
 use crate::world::World;
 use evidence::{Ended, Event, History, InstanceId, Planned, Rest, judge};
 use scenarios::spec::Plan;
+use scheduler::marks::Marks;
 use scheduler::ports::Fut;
 use scheduler::{Instance, topologies};
 use std::sync::Arc;
@@ -58,6 +59,7 @@ fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) 
         sites,
         took_effect,
         rest_points,
+        marks,
     } = found;
     let history = History {
         cast: setup.constants.cast.clone(),
@@ -72,6 +74,7 @@ fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) 
         judgement,
         sites,
         took_effect,
+        marks,
         trace_hash,
         rest_points,
         cut,
@@ -87,6 +90,7 @@ struct Found {
     sites: Vec<Reached>,
     took_effect: Vec<bool>,
     rest_points: Vec<RestPoint>,
+    marks: Marks,
 }
 
 impl Found {
@@ -104,6 +108,7 @@ impl Found {
             sites,
             took_effect,
             rest_points: std::mem::take(&mut world.rest_points),
+            marks: std::mem::take(&mut world.marks),
         };
         (found, left)
     }

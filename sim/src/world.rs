@@ -19,6 +19,7 @@ use crate::tasks::{TaskKey, Tasks};
 use evidence::{Event, FaultNote, Ids, InstanceId, RunKey, Slot, Step, Timestamp, What};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use scenarios::spec::{Fault, Phase, Plan, RunRef, Site};
+use scheduler::marks::Marks;
 use std::sync::Arc;
 
 /// A slot that an instance waits for.
@@ -52,6 +53,8 @@ pub(crate) struct World {
     pub(crate) locks: Locks,
     pub(crate) downstream: DownstreamModel,
     pub(crate) events: Vec<Event>,
+    /// The marks of the pipeline that were come to.
+    pub(crate) marks: Marks,
     pub(crate) armed: Vec<Armed>,
     open_attempts: Vec<OpenAttempt>,
     /// Slots of timers whose planned times follow from what happens.
@@ -87,6 +90,7 @@ impl World {
             locks: Locks::default(),
             downstream: DownstreamModel::new(),
             events: Vec::new(),
+            marks: Marks::default(),
             armed: Vec::new(),
             open_attempts: Vec::new(),
             discovered: Vec::new(),
@@ -119,6 +123,7 @@ impl World {
             locks,
             downstream,
             events,
+            marks,
             armed,
             open_attempts,
             discovered,
@@ -146,6 +151,7 @@ impl World {
         let in_flight = setup.scenario.downstream.in_flight;
         downstream.open(constants.retention, in_flight, outside);
         *events = Vec::with_capacity(64);
+        *marks = Marks::default();
         armed.clear();
         rest_points.clear();
         open_attempts.clear();

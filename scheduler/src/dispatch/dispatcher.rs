@@ -7,7 +7,7 @@
 use super::statements::advance;
 use super::unique_run_key::insert_run;
 use super::{Claim, DispatchConfig, Fire, Order};
-use crate::backoff;
+use crate::{backoff, marks};
 use crate::ports::{
     Answer, Answers, At, CallError, OnConflict, Ports, Row, RowLock, Statement, Statements, Wake,
 };
@@ -130,6 +130,7 @@ impl Dispatcher {
         if !progress.acquired {
             let acquired = self.claim.acquire(&self.ports, fire).await;
             if !acquired.map_err(|error| (&steps::DISPATCH_CLAIM, error))? {
+                self.ports.journal.mark(&marks::CLAIM_LOCKED);
                 return Ok(Dispatched::Taken);
             }
             progress.acquired = self.claim.acquires();
@@ -161,6 +162,7 @@ impl Dispatcher {
         if !progress.claimed && !statements.is_empty() {
             let answers = self.execute(step, fire, statements).await?;
             if conflicts(&answers) && !(progress.unsure && self.is_ours(fire).await?) {
+                self.ports.journal.mark(&marks::CLAIM_CONFLICT);
                 return Ok(Dispatched::Taken);
             }
         }
@@ -204,7 +206,15 @@ impl Dispatcher {
         let step = &steps::DISPATCH_CLAIM_READ;
         let answers = self.execute(step, fire, vec![select]).await?;
         let row: Option<&Row> = answers.first().and_then(|answer| answer.rows().first());
-        Ok(row.is_some_and(|row| row.cells[usize::from(runs::TRACE.0)].int() == fire.trace_cell()))
+        let ours =
+            row.is_some_and(|row| row.cells[usize::from(runs::TRACE.0)].int() == fire.trace_cell());
+        let mark = if ours {
+            &marks::CLAIM_OURS
+        } else {
+            &marks::CLAIM_NOT_OURS
+        };
+        self.ports.journal.mark(mark);
+        Ok(ours)
     }
 
     pub(super) fn tell(&self, step: &'static Step, fire: &Fire, what: What) {

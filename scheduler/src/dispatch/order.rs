@@ -4,7 +4,7 @@ use super::dispatcher::{Dispatched, Progress, StepError, conflicts, failed};
 use super::statements::{advance, insert_outbox, queued};
 use super::{Dispatcher, Fire, relay};
 use crate::ports::{At, Isolation, Key, Statements};
-use crate::steps;
+use crate::{marks, steps};
 use evidence::What;
 use std::sync::Arc;
 
@@ -97,6 +97,9 @@ impl Dispatcher {
     async fn publish(&self, fire: &Fire, progress: &mut Progress) -> Result<(), StepError> {
         if progress.published {
             return Ok(());
+        }
+        if progress.unsure {
+            self.ports.journal.mark(&marks::PUBLISHED_AGAIN);
         }
         let step = &steps::BROKER_PUBLISH;
         let at = At::new(step, &fire.ids);

@@ -12,7 +12,7 @@ use crate::ports::{
     Wake,
 };
 use crate::tables::{OUTBOX, outbox};
-use crate::{Instance, Span, steps};
+use crate::{Instance, Span, marks, steps};
 use evidence::{Ids, RunKey, TraceId, What};
 
 /// How long the writer has for publishing its row itself: longer than the default call timeout.
@@ -56,6 +56,7 @@ fn pending() -> Statements {
 
 async fn publish_row(ports: &Ports, row: &Row, creates_record: bool) {
     let Some(fire) = read(row) else { return };
+    ports.journal.mark(&marks::RELAYED);
     ports
         .journal
         .record(At::new(&steps::OUTBOX_READ, &fire.ids), What::OutboxRead);

@@ -8,6 +8,7 @@ use super::dispatcher::failed;
 use crate::backoff;
 use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Wake};
 use crate::schedules::Timetable;
+use crate::marks;
 use crate::steps;
 use crate::tables::{TIMERS, timers};
 use crate::timer::{Timer, first_slot};
@@ -30,6 +31,9 @@ pub async fn resume(
     let now = ports.clock.now();
     let first_missed = ordinal_from(timetable, Timestamp(cursor.0.saturating_add(1)));
     let first_future = ordinal_from(timetable, now);
+    if first_missed < first_future {
+        ports.journal.mark(&marks::CAUGHT_UP);
+    }
     let ordinal = match catch_up {
         CatchUp::All => first_missed,
         CatchUp::One if first_missed < first_future => first_future - 1,

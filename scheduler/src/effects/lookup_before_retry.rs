@@ -7,7 +7,7 @@
 
 use super::{Effect, EffectError, Protection, call, call_failed};
 use crate::ports::{At, Fut, Request};
-use crate::steps;
+use crate::{marks, steps};
 use evidence::What;
 use serde::{Deserialize, Serialize};
 
@@ -33,9 +33,11 @@ impl Protection for LookupBeforeRetry {
                 let found = effect.ports.downstream.lookup(at, key).await;
                 if found.map_err(|error| call_failed(effect.ports, at, error))? {
                     effect.ports.journal.record(at, What::Found);
+                    effect.ports.journal.mark(&marks::FOUND);
                     return Ok(());
                 }
                 effect.ports.journal.record(at, What::NotFound);
+                effect.ports.journal.mark(&marks::NOT_FOUND);
             }
             call(
                 effect,

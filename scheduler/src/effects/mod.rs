@@ -21,7 +21,7 @@ pub use transactional::TransactionalConfig;
 use crate::dispatch::failed;
 use crate::guards::{Guard, Permit, Visit};
 use crate::ports::{At, CallError, Fut, Ports, Reply, Request};
-use crate::{Span, steps};
+use crate::{Span, marks, steps};
 use evidence::Ids;
 
 /// One effect to be made by one attempt.
@@ -72,8 +72,15 @@ async fn call(effect: Effect<'_>, request: Request) -> Result<(), EffectError> {
     let at = At::new(&steps::DOWNSTREAM_PERFORM, effect.ids);
     let downstream = &effect.ports.downstream;
     match downstream.perform(at, request, effect.timeout).await {
-        Ok(Reply::Performed | Reply::Repeated) => Ok(()),
-        Ok(Reply::InProgress) => Err(EffectError::InProgress),
+        Ok(Reply::Performed) => Ok(()),
+        Ok(Reply::Repeated) => {
+            effect.ports.journal.mark(&marks::REPEATED);
+            Ok(())
+        }
+        Ok(Reply::InProgress) => {
+            effect.ports.journal.mark(&marks::IN_PROGRESS);
+            Err(EffectError::InProgress)
+        }
         Ok(Reply::Stale) => Err(EffectError::Superseded),
         Err(error) => Err(call_failed(effect.ports, at, error)),
     }
@@ -84,7 +91,10 @@ fn call_failed(ports: &Ports, at: At<'_>, error: CallError) -> EffectError {
     ports.journal.record(at, failed(error));
     match error {
         CallError::Refused => EffectError::Refused,
-        CallError::TimedOut | CallError::Disconnected => EffectError::Unknown,
+        CallError::TimedOut | CallError::Disconnected => {
+            ports.journal.mark(&marks::UNKNOWN);
+            EffectError::Unknown
+        }
     }
 }
 

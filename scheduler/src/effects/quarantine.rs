@@ -6,6 +6,7 @@
 //! **Source**: S0.9, S0.15.
 
 use super::{Effect, EffectError, Protection, call};
+use crate::marks;
 use crate::ports::{Fut, Request};
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,10 @@ impl Protection for Quarantine {
             call(effect, Request::default())
                 .await
                 .map_err(|error| match error {
-                    EffectError::Unknown => EffectError::Quarantined,
+                    EffectError::Unknown => {
+                        effect.ports.journal.mark(&marks::QUARANTINED);
+                        EffectError::Quarantined
+                    }
                     other => other,
                 })
         })

@@ -9,8 +9,8 @@
 
 use super::{Effect, EffectError, Protection, call_failed};
 use crate::ports::{Answer, Answers, At, Expr, Fut, Key, OnConflict, Statement, Statements, Value};
-use crate::steps;
 use crate::tables::EFFECTS;
+use crate::{marks, steps};
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
 
@@ -38,6 +38,7 @@ impl Protection for Transactional {
             let answers = effect.ports.database.execute(at, statements).await;
             let answers = answers.map_err(|error| call_failed(effect.ports, at, error))?;
             if !is_committed(&answers, sent, must_change) {
+                effect.ports.journal.mark(&marks::ROLLED_BACK);
                 return Err(EffectError::Superseded);
             }
             if records {

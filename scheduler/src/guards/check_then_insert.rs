@@ -12,7 +12,7 @@ use super::{Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
 use crate::ports::{
     Answer, At, CallError, Expr, Fut, OnConflict, Ports, Statement, Statements, Value,
 };
-use crate::steps;
+use crate::{marks, steps};
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
 
@@ -84,6 +84,7 @@ impl CheckThenInsert {
             _ => (Entry::Taken, What::SkippedTaken),
         };
         tell(&self.ports, step, visit.ids, what);
+        self.ports.journal.mark(&marks::ROW_FOUND);
         Ok(Some(entry))
     }
 

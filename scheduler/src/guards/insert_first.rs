@@ -11,7 +11,7 @@ use crate::Span;
 use crate::ports::{
     Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements, Value,
 };
-use crate::steps;
+use crate::{marks, steps};
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
 
@@ -77,6 +77,7 @@ pub(super) async fn enter_by_insert(
     let answers = ports.database.execute(at, statements).await?;
     if answers.last() == Some(&Answer::Conflict) {
         tell(ports, at.step, visit.ids, What::SkippedTaken);
+        ports.journal.mark(&marks::ROW_CONFLICT);
         return Ok(Entry::Taken);
     }
     tell(

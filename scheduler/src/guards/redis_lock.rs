@@ -14,7 +14,7 @@ use super::{
 use crate::dispatch::failed;
 use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;
-use crate::{Span, Switchable, steps};
+use crate::{Span, Switchable, marks, steps};
 use evidence::What;
 use serde::{Deserialize, Serialize};
 
@@ -121,8 +121,14 @@ impl RedisLock {
                 .expire(at, visit.key, owner, self.config.ttl)
                 .await
             {
-                Ok(true) => ends = asked.plus(self.config.ttl),
-                Ok(false) => break,
+                Ok(true) => {
+                    self.ports.journal.mark(&marks::LOCK_RENEWED);
+                    ends = asked.plus(self.config.ttl);
+                }
+                Ok(false) => {
+                    self.ports.journal.mark(&marks::LOCK_LOST);
+                    break;
+                }
                 Err(error) => {
                     tell(&self.ports, step, visit.ids, failed(error));
                     if runtime.monotonic() >= ends {
@@ -142,6 +148,7 @@ impl Guard for RedisLock {
                 return Ok(Entry::Run(Permit::first(visit.token)));
             }
             tell(&self.ports, &steps::LOCK_ACQUIRE, visit.ids, What::Busy);
+            self.ports.journal.mark(&marks::LOCK_BUSY);
             Ok(Entry::Busy { retry_in: None })
         })
     }
@@ -166,8 +173,10 @@ impl Guard for RedisLock {
             let step = &steps::LOCK_RELEASE;
             let at = At::new(step, visit.ids);
             // A release that fails leaves the lock to its TTL.
-            if let Err(error) = self.ports.locks.delete(at, visit.key, owner).await {
-                tell(&self.ports, step, visit.ids, failed(error));
+            match self.ports.locks.delete(at, visit.key, owner).await {
+                Ok(true) => {}
+                Ok(false) => self.ports.journal.mark(&marks::LOCK_NOT_OURS),
+                Err(error) => tell(&self.ports, step, visit.ids, failed(error)),
             }
             Ok(outcome.settle_without_record())
         })

@@ -23,12 +23,12 @@ use super::{
 };
 use crate::dispatch::failed;
 use crate::ports::{
-    Answer, Answers, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements,
+    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements,
     Test, Value,
 };
 use crate::span::positive;
 use crate::tables::{RUNS, runs};
-use crate::{Span, Switchable, steps};
+use crate::{Span, Switchable, marks, steps};
 use evidence::RecordState::{Dead, Failed, Queued, Running, Succeeded, Unknown};
 use evidence::{Ids, RecordState, What};
 use serde::{Deserialize, Serialize};
@@ -147,11 +147,24 @@ impl StateMachine {
         };
         match record.state {
             Some(Running) if record.owner == visit.token => {
-                let taken_over = answers.get(2).is_some_and(Answer::changed);
+                let changed = |place| answers.get(place).is_some_and(Answer::changed);
+                let taken_over = changed(2);
+                if taken_over {
+                    self.ports.journal.mark(&marks::TAKEN_OVER);
+                } else if changed(1) && record.attempt > 1 {
+                    self.ports.journal.mark(&marks::RETRIED);
+                } else if !changed(0) && !changed(1) {
+                    self.ports.journal.mark(&marks::RECORD_OURS);
+                }
                 Ok(Entry::Run(self.permit(&visit, record.attempt, taken_over)))
             }
             Some(Succeeded) => {
                 tell(&self.ports, step, visit.ids, What::SkippedDone);
+                self.ports.journal.mark(if visit.ids.delivery > 1 {
+                    &marks::DONE_AND_REDELIVERED
+                } else {
+                    &marks::DONE_BY_ANOTHER_MESSAGE
+                });
                 Ok(Entry::Done)
             }
             Some(Dead | Unknown) => Ok(self.given_up(&visit, record)),
@@ -214,6 +227,7 @@ impl StateMachine {
             return Ok(self.busy(visit, self.rest(record)));
         }
         tell(&self.ports, step, visit.ids, What::Recorded(Dead));
+        self.ports.journal.mark(&marks::GAVE_UP_FOR_ANOTHER);
         Ok(self.given_up(visit, record))
     }
 
@@ -238,9 +252,13 @@ impl StateMachine {
             );
             match self.ports.database.execute(at, vec![extend]).await {
                 Ok(answers) if answers.last().is_some_and(Answer::changed) => {
+                    self.ports.journal.mark(&marks::LEASE_RENEWED);
                     ends = asked.plus(self.config.lease);
                 }
-                Ok(_) => break,
+                Ok(_) => {
+                    self.ports.journal.mark(&marks::LEASE_LOST);
+                    break;
+                }
                 Err(error) => {
                     tell(&self.ports, step, visit.ids, failed(error));
                     if runtime.monotonic() >= ends {
@@ -251,89 +269,6 @@ impl StateMachine {
         }
         tell(&self.ports, step, visit.ids, What::OwnershipLost);
     }
-
-    /// What is written of an outcome, and what becomes of the message once it is written.
-    fn ending(&self, permit: &Permit, outcome: Outcome) -> Option<Ending> {
-        let ending = |state, until, settle| Ending {
-            state,
-            until,
-            attempt: permit.attempt,
-            settle,
-        };
-        Some(match outcome {
-            Outcome::Succeeded => ending(Succeeded, Expr::Value(Value::Null), Settle::Ack),
-            Outcome::Quarantined => ending(Unknown, Expr::Value(Value::Null), Settle::Ack),
-            Outcome::Retryable { retry_in, counts }
-                if !counts || permit.attempt < self.max_attempts =>
-            {
-                Ending {
-                    attempt: permit.attempt - u32::from(!counts && permit.attempt > 0),
-                    ..ending(Failed, self.now(retry_in), Settle::Defer(retry_in))
-                }
-            }
-            Outcome::Retryable { .. } | Outcome::Final => {
-                ending(Dead, Expr::Value(Value::Null), Settle::Ack)
-            }
-            Outcome::Cancelled => return None,
-        })
-    }
-
-    /// Who may record that. A success is true whatever was recorded of its own attempt meanwhile.
-    fn may_record(&self, token: u64, state: RecordState) -> Condition {
-        match (self.config.finalise_check, state) {
-            (false, _) => Condition::always(),
-            (true, Succeeded) => Condition::all([owned_by(token)]),
-            (true, _) => Condition::all([owned_by(token), not_ended()]),
-        }
-    }
-
-    async fn finish(
-        &self,
-        visit: Visit<'_>,
-        permit: &Permit,
-        outcome: Outcome,
-    ) -> Result<Settle, CallError> {
-        let Some(ending) = self.ending(permit, outcome) else {
-            return Ok(Settle::Defer(Span::ZERO));
-        };
-        let write = record::update(
-            visit.key,
-            self.may_record(visit.token, ending.state),
-            vec![
-                record::state(ending.state),
-                (runs::ATTEMPT, Expr::from(i64::from(ending.attempt))),
-                (runs::UNTIL, ending.until.clone()),
-            ],
-        );
-        let step = &steps::GUARD_FINISH;
-        let statements = vec![write, record::select(visit.key)];
-        let at = At::new(step, visit.ids);
-        let answers = self.ports.database.execute(at, statements).await?;
-        let (what, settle) = self.finished(&visit, &ending, &answers);
-        let dead = what == What::Recorded(Dead);
-        tell(&self.ports, step, visit.ids, what);
-        if dead {
-            tell(&self.ports, step, visit.ids, What::GaveUp);
-        }
-        Ok(settle)
-    }
-
-    fn finished(&self, visit: &Visit<'_>, ending: &Ending, answers: &Answers) -> (What, Settle) {
-        if answers.first().is_some_and(Answer::changed) {
-            return (What::Recorded(ending.state), ending.settle);
-        }
-        match Record::of(answers) {
-            // An earlier try of this visit wrote it and never heard so, or the effect brought its
-            // record with it.
-            Some(record) if record.owner == visit.token => match record.state {
-                Some(state @ (Succeeded | Dead | Unknown)) => (What::Recorded(state), Settle::Ack),
-                _ => (What::Recorded(ending.state), ending.settle),
-            },
-            Some(record) if record.state == Some(Succeeded) => (What::RecordRefused, Settle::Ack),
-            // The next delivery looks at what the current owner has made of it.
-            _ => (What::RecordRefused, Settle::Defer(self.config.lease)),
-        }
-    }
 }
 
 /// The identifiers of this attempt: a visit has none before it is let in.
@@ -342,14 +277,6 @@ fn of_attempt(visit: &Visit<'_>, attempt: u32) -> Ids {
         attempt,
         ..visit.ids.clone()
     }
-}
-
-/// What is written of an outcome, and what becomes of the message.
-struct Ending {
-    state: RecordState,
-    until: Expr,
-    attempt: u32,
-    settle: Settle,
 }
 
 fn no_lease() -> (crate::ports::Column, Expr) {
@@ -395,5 +322,6 @@ impl Guard for StateMachine {
     }
 }
 
+mod ending;
 #[cfg(test)]
 mod tests;

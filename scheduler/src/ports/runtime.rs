@@ -3,6 +3,7 @@
 use super::{At, Fut, Table};
 use crate::Span;
 use crate::guards::TimeSource;
+use crate::marks::Mark;
 use evidence::{Timestamp, What};
 
 /// Milliseconds on a clock that never jumps and goes on through a pause; only differences mean
@@ -101,4 +102,9 @@ pub trait Clock: Send + Sync {
 pub trait Journal: Send + Sync {
     /// One event, now, in this instance.
     fn record(&self, at: At<'_>, what: What);
+
+    /// This mark was come to; nobody listens unless a journal says otherwise.
+    fn mark(&self, mark: &'static Mark) {
+        let _ = mark;
+    }
 }

@@ -9,6 +9,7 @@ use crate::world::{Armed, World, key_of, run_of};
 use evidence::{Ids, Step, Timestamp, What};
 use scenarios::spec::{Phase, RunRef};
 use scheduler::Span;
+use scheduler::marks::Mark;
 use scheduler::ports::{At, Clock, Fut, Interest, Journal, Monotonic, Runtime, Wake};
 use std::future::Future;
 use std::pin::Pin;
@@ -32,6 +33,10 @@ impl Journal for Window {
                 world.record(instance, incarnation, at.step, what, at.ids.clone());
             }
         });
+    }
+
+    fn mark(&self, mark: &'static Mark) {
+        self.with(|world| world.marks.hit(mark));
     }
 }
 
