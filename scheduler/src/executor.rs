@@ -8,6 +8,7 @@ use crate::handler::{Ctx, Handler, HandlerError};
 use crate::marks::Mark;
 use crate::ports::{At, CallError, Delivery, Ports, Settled, Wake};
 use crate::race::{self, First};
+use crate::weakness::Weakness;
 use crate::work::{AckWhen, FailureClass, WorkConfig};
 use crate::{IdentityKey, Instance, Span, backoff, marks, steps};
 use evidence::{AttemptEnd, Ids, Step, What};
@@ -59,6 +60,9 @@ impl Executor {
                 First::Left(Err(error)) => {
                     ports.journal.record(at, failed(error));
                     self.mark(&marks::DELIVER_FAILED);
+                    if ports.weak(Weakness::ConsumerEnds) {
+                        return;
+                    }
                     failures += 1;
                     if backoff::pause(&*ports.runtime, &self.work.retry, failures).await
                         == Wake::Stop
@@ -81,13 +85,14 @@ impl Executor {
             delivery: delivery.count,
             attempt: 0,
         };
-        if self.work.ack == AckWhen::Before {
+        if self.work.ack == AckWhen::Before || self.weak(Weakness::AckBeforeWork) {
             self.settle(&ids, &delivery, Settle::Ack).await;
             self.execute(&ids).await;
             return;
         }
         let execute = Box::pin(self.execute(&ids));
         let settle = match self.instance.ports.broker.renew_every() {
+            Some(_) if self.weak(Weakness::DeliveryNotRenewed) => execute.await,
             None => execute.await,
             Some(every) => {
                 race::beside(execute, Box::pin(self.renew(&ids, &delivery, every))).await
@@ -125,6 +130,10 @@ impl Executor {
                     step,
                     ports.broker.reject(At::new(step, ids), delivery.receipt),
                 )
+            }
+            Settle::Defer(_) if self.weak(Weakness::DeferralIsAcked) => {
+                let step = &steps::BROKER_ACK;
+                (step, ports.broker.ack(At::new(step, ids), delivery.receipt))
             }
             Settle::Defer(delay) => {
                 let step = &steps::BROKER_DEFER;
@@ -165,7 +174,12 @@ impl Executor {
     /// From the guard to the record; `None`: the outcome could not be recorded, and the message
     /// is left to its deadline.
     async fn execute(&self, ids: &Ids) -> Option<Settle> {
-        let key = self.identity.of(ids);
+        let identity = match self.identity {
+            _ if self.weak(Weakness::KeyOfMessage) => IdentityKey::MessageId,
+            _ if self.weak(Weakness::KeyOfTimer) => IdentityKey::TimerId,
+            identity => identity,
+        };
+        let key = identity.of(ids);
         let token = self
             .instance
             .ports
@@ -180,7 +194,12 @@ impl Executor {
         loop {
             match self.guard.enter(visit).await {
                 Ok(Entry::Run(permit)) => return self.attempts(visit, permit).await,
+                Ok(Entry::Done) if self.weak(Weakness::DoneIsNotAcked) => return None,
                 Ok(Entry::Done | Entry::Taken | Entry::GivenUp) => return Some(Settle::Ack),
+                Ok(Entry::Busy { .. }) if self.weak(Weakness::BusyIsAcked) => {
+                    return Some(Settle::Ack);
+                }
+                Ok(Entry::Busy { .. }) if self.weak(Weakness::BusyUsesUpDelivery) => return None,
                 Ok(Entry::Busy { retry_in }) => {
                     let retry_in = retry_in.unwrap_or(BUSY_RETRY);
                     match self.busy {
@@ -197,6 +216,9 @@ impl Executor {
                 }
                 Err(error) => {
                     self.tell(&steps::GUARD_ENTER, ids, failed(error));
+                    if self.weak(Weakness::EnterErrorIsAcked) {
+                        return Some(Settle::Ack);
+                    }
                     failures += 1;
                     let wait = self.work.retry.backoff_after(failures);
                     if failures >= self.work.retry.max_attempts {
@@ -215,7 +237,14 @@ impl Executor {
             ..visit.ids.clone()
         };
         loop {
-            let here = Visit { ids: &ids, ..visit };
+            let mut here = Visit { ids: &ids, ..visit };
+            let new = self
+                .weak(Weakness::RetryWithNewKey)
+                .then(|| format!("{}#{}", here.key, ids.attempt).into());
+            here.key = new.as_ref().unwrap_or(visit.key);
+            if self.weak(Weakness::FinishBeforeWork) {
+                let _ = self.guard.finish(here, &permit, Outcome::Succeeded).await;
+            }
             self.tell(&steps::WORK, &ids, What::AttemptStarted);
             let worked = self.work(here, &permit).await;
             let end = attempt_end(&worked);
@@ -275,6 +304,16 @@ impl Executor {
             Worked::Ended(Err(HandlerError::Effect(EffectError::Quarantined))) => {
                 return Outcome::Quarantined;
             }
+            Worked::Ended(Err(HandlerError::Effect(EffectError::Unknown)))
+                if self.weak(Weakness::UnknownIsFinal) =>
+            {
+                return Outcome::Final;
+            }
+            Worked::Ended(Err(HandlerError::Effect(EffectError::InProgress)))
+                if self.weak(Weakness::InProgressIsFinal) =>
+            {
+                return Outcome::Final;
+            }
             Worked::Ended(Err(HandlerError::Effect(EffectError::Refused))) => {
                 (FailureClass::Refused, true)
             }
@@ -289,10 +328,11 @@ impl Executor {
         if !retry.is_retryable(class) || (counts && attempt >= retry.max_attempts) {
             return Outcome::Final;
         }
-        Outcome::Retryable {
-            retry_in: retry.backoff_after(attempt),
-            counts,
-        }
+        let retry_in = match self.weak(Weakness::NoBackoff) {
+            true => Span::ZERO,
+            false => retry.backoff_after(attempt),
+        };
+        Outcome::Retryable { retry_in, counts }
     }
 
     /// Records the outcome; tries again through errors, since an attempt that is not recorded is
@@ -303,6 +343,9 @@ impl Executor {
             match self.guard.finish(visit, permit, outcome).await {
                 Ok(settle) => return Some(settle),
                 Err(error) => self.finish_failed(visit.ids, error),
+            }
+            if self.weak(Weakness::FinishErrorIsAcked) {
+                return Some(Settle::Ack);
             }
             failures += 1;
             if failures >= self.work.retry.max_attempts {
@@ -323,6 +366,10 @@ impl Executor {
 
     fn tell(&self, step: &'static Step, ids: &Ids, what: What) {
         self.instance.ports.journal.record(At::new(step, ids), what);
+    }
+
+    fn weak(&self, weakness: Weakness) -> bool {
+        self.instance.ports.weak(weakness)
     }
 
     fn mark(&self, mark: &'static Mark) {

@@ -67,6 +67,7 @@ pub mod steps;
 pub mod tables;
 mod timer;
 pub mod topologies;
+pub mod weakness;
 pub mod work;
 
 pub use identity::IdentityKey;

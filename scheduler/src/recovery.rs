@@ -12,6 +12,7 @@ use crate::ports::{
     Value, Wake,
 };
 use crate::tables::{RUNS, runs};
+use crate::weakness::Weakness;
 use crate::{Span, steps};
 use evidence::{Ids, RecordState, RunKey, TraceId, What};
 use serde::{Deserialize, Serialize};
@@ -90,8 +91,13 @@ pub async fn recover(
 fn overdue(executor: &Executor, sweep: Sweep) -> Condition {
     let clock = &*executor.ports().clock;
     let lease_over = Test::AtMost(runs::UNTIL, sweep.clock.now(clock, 0));
+    let weak = |weakness| executor.ports().weak(weakness);
     let running = Test::Is(runs::STATE, state_number(RecordState::Running));
     let mut condition = Condition::all([running, lease_over]);
+    if weak(Weakness::RecoverySkipsRunning) {
+        let nobody = Test::Is(runs::ATTEMPT, -1);
+        condition = Condition::all([nobody]);
+    }
     if let Some(after) = sweep.sweep_after {
         let forgotten = Test::AtMost(
             runs::UNTIL,
@@ -100,6 +106,12 @@ fn overdue(executor: &Executor, sweep: Sweep) -> Condition {
             },
         );
         for state in [RecordState::Queued, RecordState::Failed] {
+            if weak(match state {
+                RecordState::Queued => Weakness::RecoverySkipsQueued,
+                _ => Weakness::RecoverySkipsFailed,
+            }) {
+                continue;
+            }
             let state = Test::Is(runs::STATE, state_number(state));
             condition = condition.or_all([state, forgotten.clone()]);
         }
@@ -116,16 +128,24 @@ fn scan(executor: &Executor, sweep: Sweep) -> Statements {
 
 /// Takes the run over from whoever had it (only one recovery can), then tells the queue.
 async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: Requeue) {
-    let Some((ids, envelope)) = read(row) else {
+    let Some((mut ids, mut envelope)) = read(row) else {
         return;
     };
     let ports = executor.ports();
+    if ports.weak(Weakness::RequeueMintsTrace) {
+        envelope.trace = TraceId(!envelope.trace.0);
+        ids.trace = Some(envelope.trace);
+    }
+    let when = match ports.weak(Weakness::RequeueStateUnasked) {
+        true => Condition::always(),
+        false => overdue(executor, sweep),
+    };
     let found = state_of(row.cells[usize::from(runs::STATE.0)].int());
     let at = At::new(&steps::RECOVERY_REQUEUE, &ids);
     let statements = vec![Statement::Update {
         table: RUNS,
         key: row.key.clone(),
-        when: overdue(executor, sweep),
+        when,
         set: vec![
             (runs::STATE, Expr::from(state_number(RecordState::Queued))),
             (runs::UNTIL, Expr::Now { plus_ms: 0 }),
@@ -138,6 +158,9 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
         }
         Ok(_) => return ports.journal.mark(&marks::REQUEUE_TOO_LATE),
         Err(error) => return ports.journal.record(at, failed(error)),
+    }
+    if ports.weak(Weakness::RequeueUnpublished) {
+        return;
     }
     match requeue {
         Requeue::Here => {

@@ -4,6 +4,7 @@ use crate::dispatch::Fire;
 use crate::ports::{At, Ports};
 use crate::race::{self, First};
 use crate::schedules::Timetable;
+use crate::weakness::Weakness;
 use crate::{Span, steps};
 use evidence::{Ids, InstanceId, RunKey, Slot, SlotTag, TimerId, Timestamp, TraceId, What};
 use serde::{Deserialize, Serialize};
@@ -101,7 +102,7 @@ impl TimerLoop<'_> {
     /// Waits for the next slot and turns it into a run; `None` when there is no further slot, or
     /// the instance stops.
     pub(crate) async fn next(&mut self) -> Option<Fire> {
-        let coming = self.timer.coming(self.ordinal, self.due)?;
+        let mut coming = self.timer.coming(self.ordinal, self.due)?;
         let ids = Ids {
             slot: SlotTag::seal(coming.slot),
             run: Some(coming.run.clone()),
@@ -116,8 +117,12 @@ impl TimerLoop<'_> {
         }
         let at = At::new(&steps::TIMER_FIRE, &ids);
         runtime.pass(at).await;
+        if self.ports.weak(Weakness::KeyOfFiring) {
+            coming.run = RunKey::new(&self.timer.id, self.ports.clock.now()).ok()?;
+        }
         let trace = TraceId(runtime.random(at));
         let ids = Ids {
+            run: Some(coming.run.clone()),
             trace: Some(trace),
             ..ids
         };

@@ -117,16 +117,23 @@ impl Found {
 fn start_instance(setup: &Setup, execution: Execution, place: u8) {
     let constants = &setup.constants;
     let incarnation = execution.with(|world| world.processes[usize::from(place)].incarnation);
+    let incarnation = incarnation.unwrap_or_default();
     let window = Window {
         execution,
         instance: place,
-        incarnation: incarnation.unwrap_or_default(),
+        incarnation,
+    };
+    let ports = window.ports();
+    #[cfg(feature = "weakened")]
+    let ports = match setup.weakness {
+        Some(weakness) => ports.weakened(weakness),
+        None => ports,
     };
     let instance = Instance {
         name: constants.cast.instances[usize::from(place)].clone(),
         id: InstanceId(place),
-        incarnation: window.incarnation,
-        ports: window.ports(),
+        incarnation,
+        ports,
     };
     let offset = constants.conditions[usize::from(place)].fire_offset.ms();
     if constants.local {

@@ -67,6 +67,9 @@ pub struct Setup {
     pub(crate) parts: Parts,
     /// How long an execution with parts of a user's own may take in real time.
     pub(crate) watchdog: Duration,
+    /// Which line of the pipeline is worse than it should be.
+    #[cfg(feature = "weakened")]
+    pub(crate) weakness: Option<scheduler::weakness::Weakness>,
 }
 
 /// What every execution needs to know.
@@ -141,6 +144,8 @@ impl Setup {
             scenario: Arc::new(scenario.clone()),
             parts,
             watchdog: WATCHDOG,
+            #[cfg(feature = "weakened")]
+            weakness: None,
         })
     }
 
@@ -157,6 +162,16 @@ impl Setup {
     /// The same, with every poll made, also those that find nothing: slower, and the same history.
     pub fn polling_always(&self) -> Self {
         self.changed(|constants| constants.skip_idle_polls = false)
+    }
+
+    /// The same, with one line of the pipeline worse than it should be: for the mutation run.
+    #[cfg(feature = "weakened")]
+    #[must_use]
+    pub fn weakened(&self, weakness: scheduler::weakness::Weakness) -> Self {
+        Setup {
+            weakness: Some(weakness),
+            ..self.clone()
+        }
     }
 
     /// Whether ports have to tell this execution from others.

@@ -7,13 +7,14 @@
 use super::statements::advance;
 use super::unique_run_key::insert_run;
 use super::{Claim, DispatchConfig, Fire, Order};
-use crate::{backoff, marks};
 use crate::ports::{
     Answer, Answers, At, CallError, OnConflict, Ports, Row, RowLock, Statement, Statements, Wake,
 };
 use crate::tables::{CLAIMS, RUNS, runs};
+use crate::weakness::Weakness;
 use crate::work::RetryConfig;
 use crate::{Instance, steps};
+use crate::{backoff, marks};
 use evidence::{Step, What};
 
 /// Dispatches the slots that one instance fires.
@@ -81,6 +82,11 @@ impl Dispatcher {
     /// on through errors until it is done, taken by another, or the instance stops.
     pub async fn dispatch(&self, fire: &Fire) {
         let mut progress = Progress::default();
+        if self.ports.weak(Weakness::AdvanceBeforeClaim) {
+            let _ = self
+                .execute(&steps::DISPATCH_ADVANCE, fire, vec![advance(fire)])
+                .await;
+        }
         self.to_the_end(fire, &mut progress, Some(self.order)).await;
         if progress.acquired {
             self.claim.release(&self.ports, fire).await;
@@ -112,6 +118,12 @@ impl Dispatcher {
                 Err((step, error)) => {
                     self.tell(step, fire, failed(error));
                     progress.unsure |= !error.is_refusal();
+                    if self.ports.weak(Weakness::ClaimNotRetried) {
+                        return false;
+                    }
+                    if self.ports.weak(Weakness::UnknownClaimIsWon) && progress.unsure {
+                        return true;
+                    }
                 }
             }
             failures += 1;
@@ -161,7 +173,8 @@ impl Dispatcher {
         statements.extend(with);
         if !progress.claimed && !statements.is_empty() {
             let answers = self.execute(step, fire, statements).await?;
-            if conflicts(&answers) && !(progress.unsure && self.is_ours(fire).await?) {
+            let taken = conflicts(&answers) && !self.ports.weak(Weakness::ClaimUnchecked);
+            if taken && !(progress.unsure && self.is_ours(fire).await?) {
                 self.ports.journal.mark(&marks::CLAIM_CONFLICT);
                 return Ok(Dispatched::Taken);
             }
@@ -175,6 +188,11 @@ impl Dispatcher {
 
     pub(super) fn claim_statements(&self, fire: &Fire) -> Statements {
         let mut statements = self.claim.statements(fire, self.creates_record);
+        if self.ports.weak(Weakness::ClaimWithoutKey)
+            && let Some(table) = self.claim.table()
+        {
+            statements = vec![insert_run(table, fire, OnConflict::Ignore)];
+        }
         if self.creates_record && !self.unique {
             // The record exists before the message, whoever else made it.
             statements.push(insert_run(RUNS, fire, OnConflict::Ignore));
@@ -208,6 +226,7 @@ impl Dispatcher {
         let row: Option<&Row> = answers.first().and_then(|answer| answer.rows().first());
         let ours =
             row.is_some_and(|row| row.cells[usize::from(runs::TRACE.0)].int() == fire.trace_cell());
+        let ours = ours || self.ports.weak(Weakness::ClaimOwnerUnasked);
         let mark = if ours {
             &marks::CLAIM_OURS
         } else {

@@ -4,6 +4,7 @@ use super::dispatcher::{Dispatched, Progress, StepError, conflicts, failed};
 use super::statements::{advance, insert_outbox, queued};
 use super::{Dispatcher, Fire, relay};
 use crate::ports::{At, Isolation, Key, Statements};
+use crate::weakness::Weakness;
 use crate::{marks, steps};
 use evidence::What;
 use std::sync::Arc;
@@ -19,9 +20,12 @@ impl Dispatcher {
     ) -> Result<Dispatched, StepError> {
         let key = self.outbox_key(fire);
         let row = insert_outbox(fire, &key, self.unique);
-        let claimed = self
-            .claim_with(fire, progress, vec![row, advance(fire)])
-            .await?;
+        let with = match () {
+            () if self.ports.weak(Weakness::OutboxRowForgotten) => vec![advance(fire)],
+            () if self.ports.weak(Weakness::AdvanceForgotten) => vec![row],
+            () => vec![row, advance(fire)],
+        };
+        let claimed = self.claim_with(fire, progress, with).await?;
         if claimed == Dispatched::Done
             && !progress.unsure
             && let Err((step, error)) =
@@ -67,6 +71,9 @@ impl Dispatcher {
         if self.claim_with(fire, progress, Statements::new()).await? == Dispatched::Taken {
             return Ok(Dispatched::Taken);
         }
+        if self.ports.weak(Weakness::AdvanceBeforeDispatch) {
+            self.advance(fire, progress, self.position(fire)).await?;
+        }
         self.publish(fire, progress).await?;
         self.advance(fire, progress, self.position(fire)).await
     }
@@ -104,7 +111,9 @@ impl Dispatcher {
         let step = &steps::BROKER_PUBLISH;
         let at = At::new(step, &fire.ids);
         let published = self.ports.broker.publish(at, fire.envelope()).await;
-        published.map_err(|error| (step, error))?;
+        if !self.ports.weak(Weakness::FailedPublishIsDone) {
+            published.map_err(|error| (step, error))?;
+        }
         progress.published = true;
         Ok(())
     }

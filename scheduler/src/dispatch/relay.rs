@@ -12,6 +12,7 @@ use crate::ports::{
     Wake,
 };
 use crate::tables::{OUTBOX, outbox};
+use crate::weakness::Weakness;
 use crate::{Instance, Span, marks, steps};
 use evidence::{Ids, RunKey, TraceId, What};
 
@@ -30,7 +31,8 @@ pub async fn relay(instance: Instance, every: Span, anchor: Monotonic, creates_r
         let at = At::new(&steps::OUTBOX_READ, &nobody);
         match ports.database.execute(at, pending()).await {
             Ok(answers) => {
-                for row in answers.iter().flat_map(|answer| answer.rows()) {
+                let rows = answers.iter().flat_map(|answer| answer.rows());
+                for row in rows.filter(|_| !ports.weak(Weakness::RelayFindsNothing)) {
                     publish_row(ports, row, creates_record).await;
                 }
             }
@@ -55,7 +57,11 @@ fn pending() -> Statements {
 }
 
 async fn publish_row(ports: &Ports, row: &Row, creates_record: bool) {
-    let Some(fire) = read(row) else { return };
+    let Some(mut fire) = read(row) else { return };
+    if ports.weak(Weakness::RelayMintsTrace) {
+        fire.trace = TraceId(!fire.trace.0);
+        fire.ids.trace = Some(fire.trace);
+    }
     ports.journal.mark(&marks::RELAYED);
     ports
         .journal
@@ -74,21 +80,40 @@ pub(super) async fn send(
     key: &Key,
     creates_record: bool,
 ) -> Result<(), StepError> {
+    if ports.weak(Weakness::MarkBeforePublish) {
+        mark_sent(ports, fire, key, creates_record).await?;
+    }
     let publish = &steps::BROKER_PUBLISH;
     let at = At::new(publish, &fire.ids);
-    ports
-        .broker
-        .publish(at, fire.envelope())
-        .await
-        .map_err(|error| (publish, error))?;
+    let published = ports.broker.publish(at, fire.envelope()).await;
+    if !ports.weak(Weakness::FailedPublishIsMarked) {
+        published.map_err(|error| (publish, error))?;
+    }
+    if ports.weak(Weakness::MarkForgotten) {
+        return Ok(());
+    }
+    mark_sent(ports, fire, key, creates_record).await
+}
+
+/// The row is sent, and the record QUEUED.
+async fn mark_sent(
+    ports: &Ports,
+    fire: &Fire,
+    key: &Key,
+    creates_record: bool,
+) -> Result<(), StepError> {
     let step = &steps::OUTBOX_MARK;
-    let statements = mark(key, creates_record.then(|| fire.run.text()));
+    let mut statements = mark(key, creates_record.then(|| fire.run.text()));
+    if ports.weak(Weakness::MarkOverwritesRecord) {
+        for statement in &mut statements {
+            if let Statement::Update { when, .. } = statement {
+                *when = Condition::always();
+            }
+        }
+    }
     let at = At::new(step, &fire.ids);
-    ports
-        .database
-        .execute(at, statements)
-        .await
-        .map_err(|error| (step, error))?;
+    let marked = ports.database.execute(at, statements).await;
+    marked.map_err(|error| (step, error))?;
     ports.journal.record(at, What::Marked);
     Ok(())
 }

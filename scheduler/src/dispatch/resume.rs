@@ -6,12 +6,13 @@
 use super::CatchUp;
 use super::dispatcher::failed;
 use crate::backoff;
+use crate::marks;
 use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Wake};
 use crate::schedules::Timetable;
-use crate::marks;
 use crate::steps;
 use crate::tables::{TIMERS, timers};
 use crate::timer::{Timer, first_slot};
+use crate::weakness::Weakness;
 use crate::work::RetryConfig;
 use evidence::{Ids, TimerId, Timestamp};
 
@@ -35,6 +36,7 @@ pub async fn resume(
         ports.journal.mark(&marks::CAUGHT_UP);
     }
     let ordinal = match catch_up {
+        _ if ports.weak(Weakness::ResumeFromNow) => first_future.max(first_missed),
         CatchUp::All => first_missed,
         CatchUp::One if first_missed < first_future => first_future - 1,
         CatchUp::One => first_missed,

@@ -21,6 +21,7 @@ pub use transactional::TransactionalConfig;
 use crate::dispatch::failed;
 use crate::guards::{Guard, Permit, Visit};
 use crate::ports::{At, CallError, Fut, Ports, Reply, Request};
+use crate::weakness::Weakness;
 use crate::{Span, marks, steps};
 use evidence::Ids;
 
@@ -82,6 +83,8 @@ async fn call(effect: Effect<'_>, request: Request) -> Result<(), EffectError> {
             Err(EffectError::InProgress)
         }
         Ok(Reply::Stale) => Err(EffectError::Superseded),
+        Err(CallError::Refused) if effect.ports.weak(Weakness::RefusedIsDone) => Ok(()),
+        Err(CallError::TimedOut) if effect.ports.weak(Weakness::UnknownIsDone) => Ok(()),
         Err(error) => Err(call_failed(effect.ports, at, error)),
     }
 }

@@ -10,6 +10,7 @@
 use super::{Effect, EffectError, Protection, call_failed};
 use crate::ports::{Answer, Answers, At, Expr, Fut, Key, OnConflict, Statement, Statements, Value};
 use crate::tables::EFFECTS;
+use crate::weakness::Weakness;
 use crate::{marks, steps};
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,15 @@ impl Protection for Transactional {
     fn perform<'a>(&'a self, effect: Effect<'a>) -> Fut<'a, Result<(), EffectError>> {
         Box::pin(async move {
             let at = At::new(&steps::DOWNSTREAM_PERFORM, effect.ids);
-            let record = effect.guard.record_success(effect.visit, effect.permit);
+            let mut record = effect.guard.record_success(effect.visit, effect.permit);
+            if effect.ports.weak(Weakness::EffectWithoutRecord) {
+                record.clear();
+            }
+            if effect.ports.weak(Weakness::EffectBesideRecord)
+                && let Some(Statement::Update { required, .. }) = record.last_mut()
+            {
+                *required = false;
+            }
             let records = !record.is_empty();
             let must_change = matches!(
                 record.last(),

@@ -11,6 +11,7 @@ use crate::Span;
 use crate::ports::{
     Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements, Value,
 };
+use crate::weakness::Weakness;
 use crate::{marks, steps};
 use evidence::{RecordState, What};
 use serde::{Deserialize, Serialize};
@@ -35,7 +36,11 @@ struct InsertFirst {
 impl Guard for InsertFirst {
     fn enter<'a>(&'a self, visit: Visit<'a>) -> Fut<'a, Result<Entry, CallError>> {
         Box::pin(async move {
-            let insert = insert_running(&visit, OnConflict::Abort);
+            let on_conflict = match self.ports.weak(Weakness::RowWithoutKey) {
+                true => OnConflict::Ignore,
+                false => OnConflict::Abort,
+            };
+            let insert = insert_running(&visit, on_conflict);
             enter_by_insert(
                 &self.ports,
                 &visit,

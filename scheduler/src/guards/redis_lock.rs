@@ -14,6 +14,7 @@ use super::{
 use crate::dispatch::failed;
 use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;
+use crate::weakness::Weakness;
 use crate::{Span, Switchable, marks, steps};
 use evidence::What;
 use serde::{Deserialize, Serialize};
@@ -89,10 +90,11 @@ impl RedisLock {
     async fn acquire(&self, visit: &Visit<'_>) -> Result<bool, CallError> {
         let locks = &self.ports.locks;
         let (token, ttl) = (Token(visit.token), self.config.ttl);
+        let lives = (!self.ports.weak(Weakness::LockWithoutEnd)).then_some(ttl);
         match self.config.acquire {
             Acquire::SetNxPx => {
                 let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
-                locks.set_if_absent(at, visit.key, token, Some(ttl)).await
+                locks.set_if_absent(at, visit.key, token, lives).await
             }
             Acquire::TwoStep => {
                 let at = At::new(&steps::LOCK_ACQUIRE_SET, visit.ids);

@@ -23,13 +23,14 @@ use super::{
 };
 use crate::dispatch::failed;
 use crate::ports::{
-    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements,
-    Test, Value,
+    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements, Test,
+    Value,
 };
 use crate::span::positive;
 use crate::tables::{RUNS, runs};
+use crate::weakness::Weakness;
 use crate::{Span, Switchable, marks, steps};
-use evidence::RecordState::{Dead, Failed, Queued, Running, Succeeded, Unknown};
+use evidence::RecordState::{Created, Dead, Failed, Queued, Running, Succeeded, Unknown};
 use evidence::{Ids, RecordState, What};
 use serde::{Deserialize, Serialize};
 
@@ -111,28 +112,44 @@ impl StateMachine {
     /// What is read says whether this visit owns the run, also where an earlier try of the same
     /// visit got it and never heard so.
     fn claim(&self, visit: &Visit<'_>) -> Statements {
-        let (now, lease_ends) = (self.over(), self.now(self.config.lease));
+        let weak = |weakness| self.ports.weak(weakness);
+        let lease = match weak(Weakness::LeaseIsNothing) {
+            true => Span::ZERO,
+            false => self.config.lease,
+        };
+        let (now, lease_ends) = (self.over(), self.now(lease));
         let not_last = Test::AtMost(runs::ATTEMPT, Expr::from(i64::from(self.max_attempts) - 1));
-        let own = |when: Condition| {
+        let own = |when: Condition, counted: i64| {
             let next_attempt: Change = vec![
                 record::state(Running),
-                (runs::ATTEMPT, Expr::Plus(runs::ATTEMPT, 1)),
+                (runs::ATTEMPT, Expr::Plus(runs::ATTEMPT, counted)),
                 (runs::OWNER, Expr::from(visit.token as i64)),
                 (runs::UNTIL, lease_ends.clone()),
             ];
             record::update(visit.key, when, next_attempt)
         };
-        let queued = Test::AtMost(runs::STATE, Expr::from(state_number(Queued)));
-        let waiting = Condition::all([queued, not_last.clone()]).or_all([
-            is(Failed),
-            now.clone(),
-            not_last.clone(),
-        ]);
-        let abandoned = Condition::all([is(Running), now, not_last]);
+        let told = match weak(Weakness::QueuedDoesNotRun) {
+            true => Created,
+            false => Queued,
+        };
+        let queued = Test::AtMost(runs::STATE, Expr::from(state_number(told)));
+        let mut waiting = Condition::all([queued, not_last.clone()]);
+        if !weak(Weakness::FailedIsNotRetried) {
+            waiting = waiting.or_all([is(Failed), now.clone(), not_last.clone()]);
+        }
+        if weak(Weakness::DoneRunsAgain) {
+            waiting = waiting.or_all([is(Succeeded)]);
+        }
+        let abandoned = match () {
+            () if weak(Weakness::NoTakeover) => Condition::all([Test::Is(runs::STATE, -1)]),
+            () if weak(Weakness::LeaseUnasked) => Condition::all([is(Running), not_last]),
+            () => Condition::all([is(Running), now, not_last]),
+        };
+        let counted = i64::from(!weak(Weakness::TakeoverUncounted));
         vec![
             record::insert(visit, Running, lease_ends.clone(), OnConflict::Ignore),
-            own(waiting),
-            own(abandoned),
+            own(waiting, 1),
+            own(abandoned, counted),
             record::select(visit.key),
         ]
     }
@@ -290,6 +307,9 @@ impl Guard for StateMachine {
 
     fn hold<'a>(&'a self, visit: Visit<'a>, _: &'a Permit) -> Option<Fut<'a, ()>> {
         let every = self.config.heartbeat.0?;
+        if self.ports.weak(Weakness::NoHeartbeat) {
+            return None;
+        }
         Some(Box::pin(self.heartbeat(visit, every)))
     }
 
@@ -303,7 +323,8 @@ impl Guard for StateMachine {
     }
 
     fn record_success(&self, visit: Visit<'_>, _: &Permit) -> Statements {
-        let when = if self.config.finalise_check {
+        let unasked = self.ports.weak(Weakness::SuccessOwnerUnasked);
+        let when = if self.config.finalise_check && !unasked {
             Condition::all([owned_by(visit.token), not_ended()])
         } else {
             Condition::always()

@@ -107,4 +107,10 @@ pub trait Journal: Send + Sync {
     fn mark(&self, mark: &'static Mark) {
         let _ = mark;
     }
+
+    /// Which weakness the pipeline has, in a mutation run.
+    #[cfg(feature = "weakened")]
+    fn weakness(&self) -> Option<crate::weakness::Weakness> {
+        None
+    }
 }

@@ -5,6 +5,7 @@ use super::super::{Outcome, Permit, Settle, Visit};
 use super::{StateMachine, not_ended, owned_by};
 use crate::ports::{Answer, Answers, At, CallError, Condition, Expr, Value};
 use crate::tables::runs;
+use crate::weakness::Weakness;
 use crate::{Span, marks, steps};
 use evidence::RecordState::{Dead, Failed, Succeeded, Unknown};
 use evidence::{RecordState, What};
@@ -30,7 +31,8 @@ impl StateMachine {
             Outcome::Succeeded => ending(Succeeded, Expr::Value(Value::Null), Settle::Ack),
             Outcome::Quarantined => ending(Unknown, Expr::Value(Value::Null), Settle::Ack),
             Outcome::Retryable { retry_in, counts }
-                if !counts || permit.attempt < self.max_attempts =>
+                if (!counts || permit.attempt < self.max_attempts)
+                    && !self.ports.weak(Weakness::FailureIsDead) =>
             {
                 Ending {
                     attempt: permit.attempt - u32::from(!counts && permit.attempt > 0),
@@ -47,6 +49,8 @@ impl StateMachine {
     /// Who may record that. A success is true whatever was recorded of its own attempt meanwhile.
     fn may_record(&self, token: u64, state: RecordState) -> Condition {
         match (self.config.finalise_check, state) {
+            _ if self.ports.weak(Weakness::FinishOwnerUnasked) => Condition::always(),
+            _ if self.ports.weak(Weakness::FinishStateUnasked) => Condition::all([owned_by(token)]),
             (false, _) => Condition::always(),
             (true, Succeeded) => Condition::all([owned_by(token)]),
             (true, _) => Condition::all([owned_by(token), not_ended()]),
