@@ -1,5 +1,6 @@
 //! How a person watches a long exploration, and ends it early.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,8 @@ use std::time::{Duration, Instant};
 /// The counters are for progress only; nothing that is reported is read from them.
 #[derive(Debug, Default)]
 pub struct Control {
-    stop: AtomicBool,
+    /// Shared with every [`Control::part`].
+    stop: Arc<AtomicBool>,
     deadline: Option<Instant>,
     level: AtomicU64,
     expected: AtomicU64,
@@ -47,6 +49,16 @@ impl Control {
             deadline: Instant::now().checked_add(budget),
             ..Self::default()
         }
+    }
+
+    /// Stops with this one, and ends after one of so many equal parts of the time that is left;
+    /// `None` where there is no time budget.
+    pub fn part(&self, parts: u32) -> Option<Self> {
+        let left = self.deadline?.saturating_duration_since(Instant::now());
+        Some(Control {
+            stop: Arc::clone(&self.stop),
+            ..Control::for_at_most(left / parts.max(1))
+        })
     }
 
     /// Asks the exploration to end; safe from any thread, and from a signal handler's thread.

@@ -23,8 +23,8 @@
 //!   wrote.
 //! - [`survivors()`] tries changed set-ups against a plan, and those that survive it against all
 //!   others.
-//! - [`shrink()`] takes from a plan all that can be spared. [`Random`] plans go where no one can
-//!   exhaust.
+//! - [`shrink()`] takes from a plan all that can be spared. [`Random`] plans, and a [`Swarm`] of
+//!   them, go where no one can exhaust.
 //!
 //! Three promises, each held by tests:
 //!
@@ -104,7 +104,9 @@
 //! | [`certificate`] | what an exhausted space proves, and how that is verified |
 //! | [`mod@margin`] | how large a fault, or how short a setting, changes the verdict |
 //! | `survivors` | which changes of the set-up stop a plan, and every other |
-//! | `shrink`, `random`, `draw` | less of a plan; plans by chance |
+//! | `shrink` | from a plan that fails to the smallest that fails so |
+//! | `random`, `swarm`, `draw` | plans by chance |
+//! | `likely` | which kinds are tried first |
 //! | `control` | progress, time budget, Ctrl-C |
 //! | [`toy`] | a pipeline small enough to count by hand |
 
@@ -124,6 +126,7 @@ mod fingerprint;
 mod given;
 mod known;
 mod level;
+mod likely;
 pub mod margin;
 mod met;
 mod places;
@@ -132,6 +135,7 @@ mod sample;
 mod shrink;
 mod simulated;
 mod survivors;
+mod swarm;
 mod symptom;
 mod tally;
 pub mod toy;
@@ -155,6 +159,7 @@ pub use expectation::{Expectation, Failure};
 pub use fingerprint::Digest;
 pub use given::{PlanOf, check_plan, find_plan};
 pub use level::Level;
+pub use likely::LIKELY_FIRST;
 pub use met::{Doubt, Met, Unmet};
 pub use places::Places;
 pub use random::{Random, RandomPlan, RandomReport, random_plan};
@@ -164,6 +169,7 @@ pub use survivors::{
     Candidate, MOST_PLANS, Reach, Survival, Survivors, UnderEveryPlan, UnderPlan, Unknown,
     survivors,
 };
+pub use swarm::{Find, Likeness, Swarm, SwarmReport, likeness};
 pub use symptom::{Seen, Symptom, Symptoms};
 pub use tree::{Merging, Question, Tree, Wanted, Width};
 

@@ -37,19 +37,32 @@ pub fn random_plan(
     faults: u8,
     draw: &mut Draw,
 ) -> Result<RandomPlan, ExploreError> {
+    grow(execute, seed, faults, |sites, later, _| {
+        random_fault(space, sites, later, draw)
+    })
+}
+
+/// Grows a plan by what `next` draws: from the sites of the execution so far, the place from which
+/// on they are later than the last fault, and the number of faults still wanted, a place and the
+/// fault there; `None` ends the plan.
+pub(crate) fn grow(
+    execute: &dyn Execute,
+    seed: u64,
+    faults: u8,
+    mut next: impl FnMut(&[Reached], usize, usize) -> Option<(usize, Fault)>,
+) -> Result<RandomPlan, ExploreError> {
     let mut plan = Plan::empty();
     let mut places = SmallVec::new();
     let mut later = 0;
     loop {
         let outcome = perform(execute, seed, &plan)
             .map_err(|source| ExploreError::at(seed, &plan, source))?;
-        let full = plan.faults.len() >= usize::from(faults);
-        let next = if full {
-            None
-        } else {
-            random_fault(space, &outcome.sites, later, draw)
+        let wanted = usize::from(faults).saturating_sub(plan.faults.len());
+        let drawn = match wanted {
+            0 => None,
+            _ => next(&outcome.sites, later, wanted),
         };
-        let Some((place, fault)) = next else {
+        let Some((place, fault)) = drawn else {
             return Ok(RandomPlan {
                 plan,
                 outcome,
@@ -174,19 +187,7 @@ impl Random<'_> {
         }
         let (seed, found) = self.plan(number)?;
         self.control.count_plan();
-        let hash = PlanBytes::of(seed, &found.plan.faults).hash();
-        let repeated = if is_chosen(hash) {
-            let chosen = Repeat {
-                hash,
-                seed,
-                plan: found.plan.clone(),
-                first: found.outcome.trace_hash,
-                cut: None,
-            };
-            repeat(self.execute, &[chosen])?
-        } else {
-            0
-        };
+        let repeated = repeat_if_chosen(self.execute, seed, &found)?;
         let executions = found.plan.faults.len() as u64 + 1 + repeated;
         let failure = found.outcome.judgement.failure;
         let example = failure.then(|| Counterexample {
@@ -204,6 +205,29 @@ impl Random<'_> {
             cut: None,
         })
     }
+}
+
+/// Executes the plan a second time if it is one of the sample; says how many times that was.
+///
+/// # Errors
+/// As of [`repeat`].
+pub(crate) fn repeat_if_chosen(
+    execute: &dyn Execute,
+    seed: u64,
+    found: &RandomPlan,
+) -> Result<u64, ExploreError> {
+    let hash = PlanBytes::of(seed, &found.plan.faults).hash();
+    if !is_chosen(hash) {
+        return Ok(0);
+    }
+    let chosen = Repeat {
+        hash,
+        seed,
+        plan: found.plan.clone(),
+        first: found.outcome.trace_hash,
+        cut: None,
+    };
+    repeat(execute, &[chosen])
 }
 
 impl RandomReport {

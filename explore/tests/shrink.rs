@@ -5,8 +5,8 @@ use evidence::Verdict;
 use proptest::prelude::*;
 use runkey_explore::toy::Courier;
 use runkey_explore::{
-    BY_STRENGTH, Choice, Choices, Draw, Execute, ExploreError, Outcome, Table, cell_of, perform,
-    random_plan, shrink,
+    BY_STRENGTH, Choice, Choices, Draw, Execute, ExecuteError, ExploreError, Outcome, Table,
+    cell_of, perform, random_plan, shrink,
 };
 use scenarios::spec::{Fault, FaultKind, Phase, Plan};
 
@@ -32,8 +32,13 @@ fn plan_of(execute: &dyn Execute, choices: &dyn Choices, faults: &[(usize, usize
     plan
 }
 
+fn cells(plan: &Plan) -> Vec<String> {
+    let cells = plan.faults.iter().map(cell_of);
+    cells.map(|cell| cell.to_string()).collect()
+}
+
 #[test]
-fn faults_that_do_not_matter_are_dropped() {
+fn faults_that_do_not_matter_are_dropped_and_the_one_that_does_moves_to_the_first_try() {
     // Two delays, a lost perform before any effect, and then the lost ack that does it.
     let noisy = plan_of(
         &UNPROTECTED,
@@ -43,18 +48,31 @@ fn faults_that_do_not_matter_are_dropped() {
     let before = perform(&UNPROTECTED, 1, &noisy).unwrap();
     assert_eq!(before.judgement.verdict, Verdict::Duplicate);
     let shrunk = shrink(&UNPROTECTED, &UNPROTECTED, 1, &noisy).unwrap();
-    // The first lost perform cannot be spared: without it, the ack of try 2 is not reached.
-    let cells: Vec<String> = shrunk
-        .plan
-        .faults
-        .iter()
-        .map(|fault| cell_of(fault).to_string())
-        .collect();
-    assert_eq!(
-        cells,
-        ["lose_request@downstream.perform", "lose_request@broker.ack"]
-    );
+    assert_eq!(cells(&shrunk.plan), ["lose_request@broker.ack"]);
+    assert_eq!(shrunk.plan.faults[0].site.n, 1);
     assert_eq!(shrunk.outcome.judgement.layer, before.judgement.layer);
+}
+
+/// Fails where both of two replies are lost, or where one ack is.
+fn two_or_one(seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError> {
+    let mut outcome = UNPROTECTED.execute(seed, plan)?;
+    let count = |cell: &str| cells(plan).iter().filter(|known| *known == cell).count();
+    let fails = count("lose_reply@downstream.perform") == 2 || count("lose_reply@broker.ack") == 1;
+    outcome.judgement.failure = fails;
+    outcome.judgement.layer = None;
+    outcome.judgement.verdict = match fails {
+        true => Verdict::Lost,
+        false => Verdict::ExactlyOnce,
+    };
+    Ok(outcome)
+}
+
+#[test]
+fn two_faults_that_only_do_it_together_are_replaced_by_one_that_does_it_alone() {
+    let both = plan_of(&two_or_one, &UNPROTECTED, &[(1, 0), (3, 0)]);
+    assert_eq!(cells(&both), ["lose_reply@downstream.perform"; 2]);
+    let shrunk = shrink(&two_or_one, &UNPROTECTED, 1, &both).unwrap();
+    assert_eq!(cells(&shrunk.plan), ["lose_reply@broker.ack"]);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! `runkey check`: is what a scenario says true, and if not, by which smallest chain of faults?
 
+use super::beyond::{self, Beyond};
 use super::certify::Certificates;
+use super::ended::{exit_of, note_end};
 use super::failure::{Failure, note};
 use super::output::OutputArgs;
 use super::progress::Progress;
@@ -11,7 +13,7 @@ use super::{bounds, interrupt, output, threads};
 use crate::exit::Exit;
 use clap::Args;
 use explore::certificate::{Claim, Refused};
-use explore::{Checked, Control, Met, Walking};
+use explore::{Checked, Control, Walking};
 use runkey::report::{CheckReport, Report, Survivors, Verb};
 use scenarios::Scenario;
 use scenarios::file::Seeds;
@@ -48,7 +50,8 @@ pub struct CheckArgs {
     /// Go on after the first number of faults with a failure
     #[arg(long)]
     all_plans: bool,
-    /// Stop after so much time, such as 10m, with what was found so far
+    /// Stop after so much time, such as 10m, with what was found so far; time that is left goes to
+    /// random plans of more faults
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     budget: Option<Duration>,
     /// Write what is proved, and what is not, to a file for runkey verify
@@ -168,8 +171,11 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
+    /// Without a time budget each result is told at once. With one, all bounds are explored first:
+    /// what is left of the time goes beyond them, to each its share.
     fn all(&mut self, subjects: &[Subject]) -> Exit {
         let mut ended = Vec::new();
+        let mut done = Vec::new();
         for (place, subject) in subjects.iter().enumerate() {
             let left = subjects.len() - place;
             if let Some(cut) = self.control.cut() {
@@ -177,19 +183,31 @@ impl Checking<'_> {
                 ended.push(Exit::Inconclusive);
                 break;
             }
-            match self.one(subject) {
-                Ok(exit) => ended.push(exit),
-                Err(failure) if failure.is_broken_pipe() => {
-                    ended.push(Exit::Inconclusive);
-                    break;
+            let explored = self.one(subject);
+            let goes_on = match (explored, self.args.budget) {
+                (Ok(explored), Some(_)) => {
+                    done.push(explored);
+                    true
                 }
-                Err(failure) => ended.push(failure.tell()),
+                (Ok(explored), None) => note_end(self.tell(&explored, None), &mut ended),
+                (Err(failure), _) => note_end(Err(failure), &mut ended),
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        let parts = (1..=done.len() as u32).rev();
+        for (explored, parts) in done.iter().zip(parts) {
+            let beyond = self.beyond(explored, parts);
+            let told = beyond.and_then(|beyond| self.tell(explored, beyond.as_ref()));
+            if !note_end(told, &mut ended) {
+                break;
             }
         }
         Exit::of_several(&ended)
     }
 
-    fn one(&mut self, subject: &Subject) -> Result<Exit, Failure> {
+    fn one<'s>(&mut self, subject: &'s Subject) -> Result<Explored<'s>, Failure> {
         if subject.file.is_some() {
             note_ties(&subject.scenario);
         }
@@ -202,22 +220,58 @@ impl Checking<'_> {
                 .install(|| explore(args, control, subject, &simulation))?
         };
         let elapsed = started.elapsed();
+        Ok(Explored {
+            subject,
+            survivors: self.survivors(subject, &checked)?,
+            simulation,
+            checked,
+            elapsed,
+        })
+    }
+
+    /// Uses one of so many parts of the time that is left.
+    fn beyond(&self, explored: &Explored<'_>, parts: u32) -> Result<Option<Beyond>, Failure> {
+        let scenario = &explored.subject.scenario;
+        let Some(control) = self.control.part(parts) else {
+            return Ok(None);
+        };
+        let control = Arc::new(control);
+        let _bar = Progress::of(&scenario.name, &control);
+        let depths = bounds::of(scenario, self.args.space, self.args.faults);
+        let seeds = self.args.seeds.unwrap_or(scenario.explore.seeds);
+        let Explored {
+            simulation,
+            checked,
+            ..
+        } = explored;
+        self.pool
+            .install(|| beyond::beyond(simulation, checked, &depths, seeds, &control))
+    }
+
+    fn tell(&mut self, explored: &Explored<'_>, beyond: Option<&Beyond>) -> Result<Exit, Failure> {
+        let Explored {
+            subject,
+            simulation,
+            checked,
+            survivors,
+            elapsed,
+        } = explored;
         let example = checked
             .counterexample
             .as_ref()
             .map(|example| simulation.tell(example.seed, example.plan.clone()))
             .transpose()?;
-        let survivors = self.survivors(subject, &checked)?;
-        let claim = Claim::of(&subject.scenario, &checked);
-        let sealed = self.seal(subject, &simulation, &claim)?;
+        let claim = Claim::of(&subject.scenario, checked);
+        let sealed = self.seal(subject, simulation, &claim)?;
         self.report.check(&CheckReport {
             scenario: &subject.scenario,
-            checked: &checked,
+            checked,
             example: example.as_ref().map(|told| told.execution(subject)),
             claim: claim.as_ref().ok(),
             sealed_in: self.args.sealed_in().as_deref(),
             survivors: survivors.as_ref(),
-            elapsed: (!self.args.no_timing).then_some(elapsed),
+            beyond: beyond.map(|beyond| beyond.report(subject)),
+            elapsed: (!self.args.no_timing).then_some(*elapsed),
         })?;
         for verdict in &checked.also_never_seen {
             let name = &subject.scenario.name;
@@ -287,6 +341,15 @@ impl CheckArgs {
     }
 }
 
+/// A scenario whose bound was explored.
+struct Explored<'s> {
+    subject: &'s Subject,
+    simulation: Simulation,
+    checked: Checked,
+    survivors: Option<Survivors>,
+    elapsed: Duration,
+}
+
 /// Which of two deadlines that end together comes first is an accident, and so is what follows.
 fn note_ties(scenario: &Scenario) {
     for [one, other] in Magnitudes::of(scenario).ties() {
@@ -327,12 +390,4 @@ fn explore(
         },
         control,
     })
-}
-
-fn exit_of(met: &Met) -> Exit {
-    match met {
-        Met::Yes => Exit::Holds,
-        Met::No(_) => Exit::DoesNotHold,
-        Met::Inconclusive(_) => Exit::Inconclusive,
-    }
 }

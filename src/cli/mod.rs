@@ -3,10 +3,12 @@
 //! Each verb is one file. A verb reads its arguments, does its work through the libraries, hands
 //! results to a [`Report`](runkey::report::Report) and says how the command ends.
 
+mod beyond;
 mod bounds;
 mod certify;
 mod check;
 mod completions;
+mod ended;
 mod failure;
 mod init;
 mod interrupt;

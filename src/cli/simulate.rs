@@ -48,6 +48,16 @@ impl Simulation {
         Ok(Simulation { setup, scenario })
     }
 
+    /// What is executed.
+    pub const fn setup(&self) -> &sim::Setup {
+        &self.setup
+    }
+
+    /// What is simulated.
+    pub const fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// Every plan up to a bound.
     pub fn check(&self, reach: &Reach<'_>) -> Result<Checked, Failure> {
         let spaces: Vec<Bounds> = reach
@@ -156,7 +166,8 @@ impl Simulation {
         Expectation::of(&expect).map_err(|message| Failure::Usage(format!("{name}: {message}")))
     }
 
-    fn failure(&self, source: ExploreError) -> Failure {
+    /// What a person is told of an exploration that could not be done.
+    pub fn failure(&self, source: ExploreError) -> Failure {
         Failure::Explore {
             name: self.scenario.name.clone(),
             source,

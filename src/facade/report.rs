@@ -142,6 +142,7 @@ impl fmt::Display for Report {
         let text = match &self.found {
             Found::Explored(checked, story) => plain(self.own, Verb::Check, |human| {
                 human.check(&CheckReport {
+                    beyond: None,
                     scenario: &self.scenario,
                     checked,
                     example: story.as_ref().map(|story| story.execution(&self.scenario)),

@@ -5,10 +5,11 @@ use explore::certificate::Claim;
 use explore::{Checked, Met, NextLevel};
 use scenarios::Scenario;
 use scenarios::file::ExpectedVerdict;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// A check, ready to be told.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct CheckReport<'a> {
     /// What was simulated.
     pub scenario: &'a Scenario,
@@ -22,8 +23,22 @@ pub struct CheckReport<'a> {
     pub sealed_in: Option<&'a str>,
     /// What would have stopped the counterexample, if that was asked.
     pub survivors: Option<&'a Survivors>,
+    /// What random plans of more faults than the bound gave, where there was time for them.
+    pub beyond: Option<BeyondReport<'a>>,
     /// How long it took, if that is to be said.
     pub elapsed: Option<Duration>,
+}
+
+/// What was found beyond the bound: shown, not judged.
+#[derive(Clone, Debug)]
+pub struct BeyondReport<'a> {
+    /// How many faults the plans had.
+    pub faults: RangeInclusive<u8>,
+    /// How many plans ran.
+    pub plans: u64,
+    /// One for each way to fail that the check itself does not show, executed once more in order
+    /// to be told.
+    pub finds: Vec<Execution<'a>>,
 }
 
 impl CheckReport<'_> {

@@ -5,7 +5,7 @@ use scenarios::spec::{Fault, Plan};
 use scenarios::{Scenario, Token};
 
 /// One execution, ready to be told.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Execution<'a> {
     /// What was simulated.
     pub scenario: &'a Scenario,

@@ -1,6 +1,8 @@
 //! What a person reads: what was set up, what came out, the timeline, why, and how to see it again.
 
-use super::summary::{beyond, bounds, deepest, explored, faults_of, loud, reason, sealed};
+use super::summary::{
+    beyond, bounds, deepest, explored, faults_of, found, loud, reason, sealed, swarmed,
+};
 use super::survivors::told;
 use super::timeline::Mark;
 use super::{
@@ -326,6 +328,12 @@ impl<W: Write> Report for Human<W> {
         self.labelled("Explored", explored(report))?;
         if let Some(beyond) = report.checked.next.as_ref().and_then(beyond) {
             self.labelled("Beyond", beyond)?;
+        }
+        if let Some(swarm) = &report.beyond {
+            self.labelled("Beyond", swarmed(swarm))?;
+            for find in &swarm.finds {
+                self.labelled("", found(find))?;
+            }
         }
         if let (Some(path), Some(claim)) = (report.sealed_in, report.claim) {
             self.labelled("Sealed", sealed(path, claim))?;

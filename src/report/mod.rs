@@ -27,7 +27,7 @@ mod verify;
 mod why;
 mod wire;
 
-pub use check::CheckReport;
+pub use check::{BeyondReport, CheckReport};
 pub use execution::Execution;
 pub use human::Human;
 pub use json::Json;

@@ -1,7 +1,7 @@
 //! A check in words: what was explored, what was expected, what comes after.
 
-use super::CheckReport;
 use super::set_up::count;
+use super::{BeyondReport, CheckReport, Execution};
 use evidence::Verdict;
 use explore::certificate::Claim;
 use explore::{Met, NextLevel, Unmet};
@@ -146,4 +146,40 @@ pub(super) fn sealed(path: &str, claim: &Claim) -> String {
     let cells = claim.never_reached.iter().map(|one| one.kinds.len());
     let cells: usize = cells.sum();
     format!("{path}, which lists {cells} kind@step that no plan reached, and why")
+}
+
+/// Such as `3 to 6 faults at random: 12000 plans, 2 ways to fail`.
+pub(super) fn swarmed(beyond: &BeyondReport<'_>) -> String {
+    let (least, most) = (beyond.faults.start(), beyond.faults.end());
+    let plans = count(beyond.plans, "plan");
+    let found = match beyond.finds.len() {
+        0 => "nothing more found".to_owned(),
+        ways => format!("found, and not judged: {}", count(ways as u64, "way")) + " to fail",
+    };
+    format!("{least} to {most} faults at random: {plans}, {found}")
+}
+
+/// Such as `DUPLICATE at layer delivery, 3 faults (crash@work, ..): runkey replay rk1-..`.
+pub(super) fn found(find: &Execution<'_>) -> String {
+    let judgement = find.judgement;
+    let layer = match &judgement.layer {
+        Some(layer) => format!(" at layer {layer}"),
+        None => String::new(),
+    };
+    let cells: Vec<String> = find
+        .plan
+        .faults
+        .iter()
+        .map(|fault| explore::cell_of(fault).to_string())
+        .collect();
+    let replay = match find.replay() {
+        Some(command) => format!(": {command}"),
+        None => String::new(),
+    };
+    format!(
+        "{}{layer}, {} ({}){replay}",
+        loud(judgement.verdict),
+        faults_of(find.plan.faults.len()),
+        cells.join(", "),
+    )
 }

@@ -1,7 +1,7 @@
 //! One check as a program reads it.
 
-use super::WireFault;
 use super::survivors::WireSurvivor;
+use super::{Beyond, WireFault};
 use crate::report::{CheckReport, Execution, Survivors, why};
 use explore::Explored;
 use explore::certificate::Claim;
@@ -24,6 +24,9 @@ pub(in crate::report) struct CheckResult<'a> {
     certificate: Option<&'a Claim>,
     counterexample: Option<WireExample<'a>>,
     coverage: Vec<Cell>,
+    /// Only where there was time for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beyond: Option<Beyond<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     timing: Option<Timing>,
 }
@@ -94,6 +97,7 @@ impl<'a> CheckResult<'a> {
             counterexample: (report.example.as_ref())
                 .map(|example| WireExample::of(example, report.survivors)),
             coverage: checked.coverage().cells().into_iter().map(cell).collect(),
+            beyond: report.beyond.as_ref().map(Beyond::of),
             timing: report
                 .elapsed
                 .map(|elapsed| Timing::of(elapsed, report.plans())),

@@ -1,11 +1,13 @@
 //! The shapes of results as programs read them: field names are a contract (`docs/schemas`).
 
+mod beyond;
 mod check;
 mod execution;
 mod margin;
 mod survivors;
 mod verify;
 
+pub(super) use beyond::Beyond;
 pub(super) use check::CheckResult;
 pub(super) use execution::{ExecutionResult, WireEvent, WireFault};
 pub(super) use margin::MarginResult;
