@@ -42,7 +42,17 @@ struct WireExplored {
     faults: u64,
     plans: u64,
     merged: u64,
+    levels: Vec<WireLevel>,
     digest: String,
+}
+
+/// The plans of one number of faults.
+#[derive(Serialize)]
+struct WireLevel {
+    faults: u8,
+    plans: u64,
+    merged: u64,
+    failing: u64,
 }
 
 #[derive(Serialize)]
@@ -127,7 +137,19 @@ impl WireExplored {
             faults: explored.faults,
             plans: explored.plans,
             merged: explored.merged,
+            levels: report.checked.levels.iter().map(WireLevel::of).collect(),
             digest: explored.digest.to_string(),
+        }
+    }
+}
+
+impl WireLevel {
+    const fn of(level: &explore::Level) -> Self {
+        WireLevel {
+            faults: level.faults,
+            plans: level.plans,
+            merged: level.merged,
+            failing: level.failing,
         }
     }
 }
