@@ -2,7 +2,7 @@
 //!
 //! An exploration is worth what it finds. Each weakness is one line as somebody might have written
 //! it; the mutation run (`tests/mutation/`) holds that a sound scenario of the catalogue breaks with
-//! it. The line stands where it belongs and asks [`Ports::weak`], which is `false` at compile time
+//! it. The line stands where it belongs and asks `Ports::weak`, which is `false` at compile time
 //! unless the feature `weakened` is on: for tests only, and off by default.
 
 use crate::ports::Ports;
