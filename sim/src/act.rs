@@ -59,17 +59,7 @@ impl World {
         self.constants
             .last_slot
             .max(self.healed_at)
-            .max(self.last_discovered())
+            .max(self.last_discovered)
             + self.constants.patience
-    }
-
-    fn last_discovered(&self) -> Ms {
-        let epoch = self.constants.epoch.0;
-        let last = self
-            .discovered
-            .iter()
-            .map(|(_, scheduled, _)| scheduled.0 - epoch)
-            .max();
-        last.and_then(|last| u64::try_from(last).ok()).unwrap_or(0)
     }
 }

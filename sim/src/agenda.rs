@@ -2,6 +2,7 @@
 
 use crate::calls::CallKey;
 use crate::tasks::TaskKey;
+use rustc_hash::FxHashSet;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -74,10 +75,17 @@ pub(crate) struct Entry {
     pub(crate) action: Action,
 }
 
+impl Entry {
+    /// Time, instance and sequence as one number of the same order.
+    const fn moment(&self) -> u128 {
+        (self.at as u128) << 64 | (self.instance as u128) << 32 | self.sequence as u128
+    }
+}
+
 impl Ord for Entry {
     /// Reversed: the heap gives the greatest first, and we want the earliest.
     fn cmp(&self, other: &Self) -> Ordering {
-        (other.at, other.instance, other.sequence).cmp(&(self.at, self.instance, self.sequence))
+        other.moment().cmp(&self.moment())
     }
 }
 
@@ -87,27 +95,36 @@ impl PartialOrd for Entry {
     }
 }
 
-/// The event heap.
+/// How many entries are kept in order. What is about to happen soon is asked for again and again;
+/// of what is far ahead it is enough to know the first.
+const NEAR: usize = 32;
+
+/// What is going to happen.
 pub(crate) struct Agenda {
-    heap: BinaryHeap<Entry>,
+    /// The first entries, the very first at the end.
+    near: Vec<Entry>,
+    /// All others; none is before any of the near ones.
+    far: BinaryHeap<Entry>,
     sequence: u32,
-    /// Entries that nobody waits for any more, by their sequence.
-    cancelled: Vec<u32>,
+    /// Sleeps that nobody waits for any more, by their sequence.
+    cancelled: FxHashSet<u32>,
 }
 
 impl Agenda {
     /// Nothing is going to happen.
     pub(crate) fn new() -> Self {
         Agenda {
-            heap: BinaryHeap::with_capacity(64),
+            near: Vec::with_capacity(NEAR + 1),
+            far: BinaryHeap::new(),
             sequence: 0,
-            cancelled: Vec::new(),
+            cancelled: FxHashSet::default(),
         }
     }
 
     /// Nothing is going to happen, as after [`Agenda::new`].
     pub(crate) fn clear(&mut self) {
-        self.heap.clear();
+        self.near.clear();
+        self.far.clear();
         self.sequence = 0;
         self.cancelled.clear();
     }
@@ -115,7 +132,7 @@ impl Agenda {
     /// Adds an action; gives the number by which it can be cancelled.
     pub(crate) fn add(&mut self, at: Ms, instance: u8, action: Action) -> u32 {
         self.sequence += 1;
-        self.heap.push(Entry {
+        self.put(Entry {
             at,
             instance,
             sequence: self.sequence,
@@ -124,47 +141,72 @@ impl Agenda {
         self.sequence
     }
 
-    /// The action will not happen: not even its moment will be reached for its sake.
+    fn put(&mut self, entry: Entry) {
+        if self
+            .far
+            .peek()
+            .is_some_and(|first| first.moment() < entry.moment())
+        {
+            self.far.push(entry);
+            return;
+        }
+        // Most entries are soon: their place is near the end.
+        let moment = entry.moment();
+        let later = self.near.iter().rposition(|near| near.moment() > moment);
+        self.near.insert(later.map_or(0, |place| place + 1), entry);
+        if self.near.len() > NEAR {
+            self.far.push(self.near.remove(0));
+        }
+    }
+
+    /// How many actions were added.
+    pub(crate) const fn added(&self) -> u32 {
+        self.sequence
+    }
+
+    /// The sleep will not end: not even its moment will be reached for its sake.
     pub(crate) fn cancel(&mut self, sequence: u32) {
-        self.cancelled.push(sequence);
+        self.cancelled.insert(sequence);
     }
 
     /// The next action, removed.
     pub(crate) fn pop(&mut self) -> Option<Entry> {
-        self.drop_cancelled();
-        self.heap.pop()
+        let first = self.first();
+        self.near.pop();
+        first
     }
 
     /// When the next action is due.
     pub(crate) fn next_at(&mut self) -> Option<Ms> {
-        self.drop_cancelled();
-        self.heap.peek().map(|entry| entry.at)
+        self.first().map(|entry| entry.at)
     }
 
     /// The next action, left where it is.
     pub(crate) fn peek(&mut self) -> Option<Entry> {
-        self.drop_cancelled();
-        self.heap.peek().copied()
+        self.first()
     }
 
     /// Everything that is going to happen, in order.
     pub(crate) fn entries(&self) -> Vec<Entry> {
         let live = |entry: &&Entry| !self.cancelled.contains(&entry.sequence);
-        let mut entries: Vec<Entry> = self.heap.iter().filter(live).copied().collect();
+        let all = self.near.iter().chain(&self.far);
+        let mut entries: Vec<Entry> = all.filter(live).copied().collect();
         entries.sort_unstable_by(|one, other| other.cmp(one));
         entries
     }
 
-    fn drop_cancelled(&mut self) {
-        while !self.cancelled.is_empty()
-            && let Some(next) = self.heap.peek()
-            && let Some(place) = self
-                .cancelled
-                .iter()
-                .position(|cancelled| *cancelled == next.sequence)
-        {
-            self.cancelled.swap_remove(place);
-            self.heap.pop();
+    /// The next action; what was cancelled before it is gone.
+    fn first(&mut self) -> Option<Entry> {
+        loop {
+            if self.near.is_empty() {
+                self.near.push(self.far.pop()?);
+            }
+            let first = *self.near.last()?;
+            let sleeps = matches!(first.action, Action::Wake(_));
+            if self.cancelled.is_empty() || !sleeps || !self.cancelled.remove(&first.sequence) {
+                return Some(first);
+            }
+            self.near.pop();
         }
     }
 }

@@ -52,6 +52,8 @@ struct Place {
 pub(crate) struct Calls {
     places: Vec<Place>,
     free: Vec<u32>,
+    /// How many have begun.
+    pub(crate) begun: u32,
 }
 
 impl Calls {
@@ -60,6 +62,7 @@ impl Calls {
         Calls {
             places: Vec::with_capacity(8),
             free: Vec::with_capacity(8),
+            begun: 0,
         }
     }
 
@@ -67,6 +70,7 @@ impl Calls {
     pub(crate) fn clear(&mut self) {
         self.places.clear();
         self.free.clear();
+        self.begun = 0;
     }
 
     /// Adds a call.

@@ -47,6 +47,7 @@ pub(crate) fn drive(
         resumed: VecDeque::new(),
         entries: 0,
         polls: 0,
+        quiet: 0,
     };
     if !parts {
         let mut cx = Context::from_waker(Waker::noop());
@@ -80,8 +81,10 @@ struct Pump<'a> {
     resumed: VecDeque<Entry>,
     /// Actions done, and wakes by foreign timers: what the budget counts.
     entries: u64,
-    /// Polls since the last action or foreign timer.
-    polls: u32,
+    /// Polls of tasks.
+    polls: u64,
+    /// How many of them were before the last action or foreign timer.
+    quiet: u64,
 }
 
 /// Madsim's clock, and where on it the world's epoch is.
@@ -166,7 +169,7 @@ impl Pump<'_> {
     /// Does everything until there is nothing left, or madsim's clock has to move.
     fn pump(&mut self, cx: &mut Context<'_>) -> Poll<Ended> {
         let playing = self.playing;
-        self.polls = 0;
+        self.quiet = self.polls;
         if let Some(time) = &mut self.time {
             // Time may have passed: somebody's timer fired, or the sleep is over. What a foreign
             // timer wakes happens at the world's own, whole milliseconds.
@@ -210,7 +213,7 @@ impl Pump<'_> {
             }
             match self.next(world, cx) {
                 Next::Act(entry) => {
-                    self.polls = 0;
+                    self.quiet = self.polls;
                     if !world.stall(entry) {
                         world.act(entry);
                         if let Action::Resume(instance) = entry.action {
@@ -220,14 +223,17 @@ impl Pump<'_> {
                 }
                 Next::Woken => {}
                 Next::Sleeping => return Foreign::Nothing(Poll::Pending),
-                Next::Ended(ended) => return Foreign::Nothing(Poll::Ready(ended)),
+                Next::Ended(ended) => {
+                    world.polls = self.polls;
+                    return Foreign::Nothing(Poll::Ready(ended));
+                }
             }
         }
     }
 
     /// The next action, if it is time for it.
     fn next(&mut self, world: &mut World, cx: &mut Context<'_>) -> Next {
-        if self.polls > POLLS_MAX || self.entries > world.constants.budget {
+        if self.polls - self.quiet > POLLS_MAX || self.entries > world.constants.budget {
             return Next::Ended(Ended::Livelock);
         }
         if let Some(entry) = self.resumed.pop_front() {
@@ -296,7 +302,7 @@ impl Pump<'_> {
             if !world.tasks.graveyard.is_empty() {
                 return Some(Foreign::Bury(std::mem::take(&mut world.tasks.graveyard)));
             }
-            if self.polls > POLLS_MAX {
+            if self.polls - self.quiet > POLLS_MAX {
                 return None;
             }
             let key = world.tasks.next_ready()?;
@@ -352,7 +358,7 @@ const YIELDS_MAX: u32 = 10_000;
 /// How many polls may pass without time passing or anything happening: what takes more is a
 /// livelock (a handler that yields until something changes that nobody changes). A busy instant of
 /// a large scenario takes some hundred.
-const POLLS_MAX: u32 = 100_000;
+const POLLS_MAX: u64 = 100_000;
 
 /// Drops what was killed: foreign code may panic in its destructors.
 pub(crate) fn bury<T>(dead: impl IntoIterator<Item = T>) {

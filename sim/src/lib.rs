@@ -60,6 +60,8 @@ mod calls;
 #[cfg(madsim)]
 mod clock;
 #[cfg(madsim)]
+mod counts;
+#[cfg(madsim)]
 mod engine;
 #[cfg(madsim)]
 mod faults;
@@ -100,11 +102,13 @@ mod watchdog;
 mod world;
 
 #[cfg(madsim)]
+pub use counts::Counts;
+#[cfg(madsim)]
 pub use outcome::{Outcome, Reached};
 #[cfg(madsim)]
 pub use rest_point::{Known, Opaque, RestPoint, State};
 #[cfg(madsim)]
-pub use run::{run, run_until};
+pub use run::{run, run_counted, run_until};
 #[cfg(madsim)]
 pub use servers::downstream::Outside;
 #[cfg(madsim)]

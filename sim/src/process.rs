@@ -37,6 +37,16 @@ pub(crate) struct Process {
 pub(crate) const STOP_GRACE_MS: Ms = 30_000;
 
 impl Process {
+    /// As [`Process::new`], but for what is allocated.
+    pub(crate) fn renew(&mut self, clock: WallClock) {
+        let mut stop_waiters = std::mem::take(&mut self.stop_waiters);
+        stop_waiters.clear();
+        *self = Process {
+            stop_waiters,
+            ..Process::new(clock)
+        };
+    }
+
     /// A process that has not been started yet.
     pub(crate) fn new(clock: WallClock) -> Self {
         Process {

@@ -2,6 +2,7 @@
 
 use crate::Outcome;
 use crate::Reached;
+use crate::counts::Counts;
 use crate::engine;
 use crate::ports::Window;
 use crate::rest;
@@ -21,6 +22,11 @@ use std::sync::Arc;
 /// The same set-up, seed and plan give the same outcome, on any thread, in any process, in debug
 /// and in release.
 pub fn run(setup: &Setup, seed: u64, plan: &Plan) -> Outcome {
+    run_watched(setup, seed, plan, None).0
+}
+
+/// Executes a scenario once and tells what that took.
+pub fn run_counted(setup: &Setup, seed: u64, plan: &Plan) -> (Outcome, Counts) {
     run_watched(setup, seed, plan, None)
 }
 
@@ -30,10 +36,15 @@ pub fn run_until(setup: &Setup, seed: u64, plan: &Plan, known: Known<'_>) -> Out
     let judging = &setup.scenario.judge;
     let watch = Watch { known, judging };
     let watch = setup.transparent().is_ok().then_some(watch);
-    run_watched(setup, seed, plan, watch)
+    run_watched(setup, seed, plan, watch).0
 }
 
-fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) -> Outcome {
+fn run_watched(
+    setup: &Setup,
+    seed: u64,
+    plan: &Plan,
+    watch: Option<Watch<'_>>,
+) -> (Outcome, Counts) {
     let parts = setup.parts.any();
     // Whatever a part of somebody else's has left behind is left to itself.
     let spare = (!parts).then(stage::spare).flatten();
@@ -60,6 +71,7 @@ fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) 
         took_effect,
         rest_points,
         marks,
+        counts,
     } = found;
     let history = History {
         cast: setup.constants.cast.clone(),
@@ -68,8 +80,8 @@ fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) 
         rest,
     };
     let judgement = judge(&history, &setup.scenario.judge);
-    let trace_hash = history.hash();
-    Outcome {
+    let trace_hash = stage::with_buffer(|buffer| history.hash_with(buffer));
+    let outcome = Outcome {
         history,
         judgement,
         sites,
@@ -78,7 +90,8 @@ fn run_watched(setup: &Setup, seed: u64, plan: &Plan, watch: Option<Watch<'_>>) 
         trace_hash,
         rest_points,
         cut,
-    }
+    };
+    (outcome, counts)
 }
 
 /// What an execution has come to.
@@ -91,6 +104,7 @@ struct Found {
     took_effect: Vec<bool>,
     rest_points: Vec<RestPoint>,
     marks: Marks,
+    counts: Counts,
 }
 
 impl Found {
@@ -109,6 +123,7 @@ impl Found {
             took_effect,
             rest_points: std::mem::take(&mut world.rest_points),
             marks: std::mem::take(&mut world.marks),
+            counts: Counts::of(world),
         };
         (found, left)
     }

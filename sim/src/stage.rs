@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 thread_local! {
     static STAGE: RefCell<Option<Box<World>>> = const { RefCell::new(None) };
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
     static SPARE: Cell<Option<Box<World>>> = const { Cell::new(None) };
 }
 
@@ -98,4 +99,12 @@ pub(crate) fn spare() -> Option<Box<World>> {
 /// Keeps an empty world for the next execution.
 pub(crate) fn keep(world: Box<World>) {
     SPARE.set(Some(world));
+}
+
+/// Does something with bytes that the thread keeps for the next execution.
+pub(crate) fn with_buffer<R>(act: impl FnOnce(&mut Vec<u8>) -> R) -> R {
+    let mut buffer = BUFFER.take();
+    let result = act(&mut buffer);
+    BUFFER.set(buffer);
+    result
 }

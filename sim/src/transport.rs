@@ -10,7 +10,7 @@ use evidence::{Ids, Step};
 use scenarios::spec::{Phase, RunRef, Server};
 use scheduler::ports::CallError;
 
-/// What a call is.
+/// What a call is, before it begins.
 pub(crate) struct Calling {
     pub(crate) instance: u8,
     pub(crate) incarnation: u16,
@@ -18,13 +18,14 @@ pub(crate) struct Calling {
     pub(crate) ids: Ids,
     pub(crate) server: Server,
     pub(crate) request: Request,
-    pub(crate) timeout: Ms,
+    /// How long the caller waits; `None`: as long as calls wait in this scenario.
+    pub(crate) timeout: Option<Ms>,
     pub(crate) long_poll: bool,
 }
 
 impl World {
-    /// A call begins (phase `before`).
-    pub(crate) fn begin_call(&mut self, calling: Calling) -> CallKey {
+    /// A call that its caller has named and not begun.
+    pub(crate) fn prepare_call(&mut self, calling: Calling) -> CallKey {
         let Calling {
             instance,
             incarnation,
@@ -36,41 +37,59 @@ impl World {
             long_poll,
         } = calling;
         let run = run_of(&ids);
-        let n = self.occur(instance, step, run);
-        let fault = self.reach(instance, step, run, n, Phase::Before);
-        let call = self.calls.add(Call {
+        self.calls.add(Call {
             step,
             ids,
             instance,
             incarnation,
             server,
             run,
-            n,
-            key: match run {
-                RunRef::None => key_of(instance, step, run),
-                RunRef::Slot(_) => key_of(instance, step, run) | u64::from(n) << 48,
-            },
-            task: self.tasks.current,
-            timeout,
+            n: 0,
+            key: key_of(instance, step, run),
+            task: None,
+            timeout: timeout.unwrap_or(self.constants.call_timeout),
             long_poll,
             deadline: 0,
             request: Some(request),
             copy: None,
             refused: false,
             result: None,
-            references: 1,
-        });
+            references: 0,
+        })
+    }
+
+    /// A call begins (phase `before`), unless its instance is dead.
+    pub(crate) fn begin_call(&mut self, key: CallKey) {
+        let Some(call) = self.calls.get(key) else {
+            return;
+        };
+        let (instance, incarnation) = (call.instance, call.incarnation);
+        let (step, run) = (call.step, call.run);
+        if !self.is_current(instance, incarnation) {
+            return;
+        }
+        self.calls.begun += 1;
+        let n = self.occur(instance, step, run);
+        let fault = self.reach(instance, step, run, n, Phase::Before);
+        let task = self.tasks.current;
+        if let Some(call) = self.calls.get(key) {
+            call.n = n;
+            if matches!(run, RunRef::Slot(_)) {
+                call.key |= u64::from(n) << 48;
+            }
+            call.task = task;
+            call.references = 1;
+        }
         if let Some(fault) = fault {
-            faults::on_message(self, &fault, call);
+            faults::on_message(self, &fault, key);
         }
         let paused = self.processes[usize::from(instance)].paused_until;
         match paused {
             Some(until) => {
-                self.agenda.add(until, instance, Action::Depart(call));
+                self.agenda.add(until, instance, Action::Depart(key));
             }
-            None => self.depart(call),
+            None => self.depart(key),
         }
-        call
     }
 
     /// The request leaves (phase `request`).

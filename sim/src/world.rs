@@ -63,6 +63,10 @@ pub(crate) struct World {
     pub(crate) numbers: FxHashMap<u64, u16>,
     /// Noted where somebody watches.
     pub(crate) rest_points: Vec<RestPoint>,
+    /// The latest of their times so far.
+    pub(crate) last_discovered: Ms,
+    /// Polls of tasks, once it has ended.
+    pub(crate) polls: u64,
     /// Entries of the ledger.
     pub(crate) ledger: u32,
     /// When the last fault that has struck is over.
@@ -94,9 +98,11 @@ impl World {
             armed: Vec::new(),
             open_attempts: Vec::new(),
             discovered: Vec::new(),
+            last_discovered: 0,
             occurrences: FxHashMap::with_capacity_and_hasher(56, FxBuildHasher),
             numbers: FxHashMap::with_capacity_and_hasher(14, FxBuildHasher),
             rest_points: Vec::new(),
+            polls: 0,
             ledger: 0,
             healed_at: 0,
             starting: Vec::new(),
@@ -127,9 +133,11 @@ impl World {
             armed,
             open_attempts,
             discovered,
+            last_discovered,
             occurrences,
             numbers,
             rest_points,
+            polls,
             ledger,
             healed_at,
             starting,
@@ -138,7 +146,8 @@ impl World {
             *constants = setup.constants.clone();
         }
         *execution = setup.execution();
-        (*seeded, *now, *ledger, *healed_at) = (seed, 0, 0, 0);
+        (*seeded, *now, *ledger) = (seed, 0, 0);
+        (*healed_at, *last_discovered, *polls) = (0, 0, 0);
         agenda.clear();
         tasks.clear();
         calls.clear();
@@ -159,32 +168,48 @@ impl World {
         occurrences.clear();
         numbers.clear();
         starting.clear();
-        processes.clear();
+        processes.truncate(constants.conditions.len());
         for (instance, conditions) in (0..).zip(&constants.conditions) {
             agenda.add(conditions.starts_at.ms(), instance, Action::Start(instance));
             let clock = WallClock::new(constants.epoch, &conditions.clock);
-            processes.push(Process::new(clock));
+            match processes.get_mut(usize::from(instance)) {
+                Some(process) => process.renew(clock),
+                None => processes.push(Process::new(clock)),
+            }
         }
     }
 
     /// A timer with a delay has come to a slot: the last planned time before it is fired counts.
     pub(crate) fn discover(&mut self, slot: Slot, scheduled: Timestamp, run: &RunKey) {
+        // Planned ones are in the order of their slots.
         let known = self
             .constants
             .planned
-            .iter()
-            .any(|planned| planned.slot == slot);
+            .binary_search_by_key(&slot, |planned| planned.slot)
+            .is_ok();
         if known || self.constants.planned.len() == self.constants.slots {
             return;
         }
         match self
             .discovered
             .iter_mut()
+            .rev()
             .find(|(known, _, _)| *known == slot)
         {
-            Some(found) => *found = (slot, scheduled, run.clone()),
+            Some(found) => {
+                let before = std::mem::replace(found, (slot, scheduled, run.clone()));
+                if before.1 > scheduled {
+                    let times = self.discovered.iter().map(|(_, at, _)| *at);
+                    self.last_discovered = times.max().map_or(0, |at| self.since_epoch(at));
+                }
+            }
             None => self.discovered.push((slot, scheduled, run.clone())),
         }
+        self.last_discovered = self.last_discovered.max(self.since_epoch(scheduled));
+    }
+
+    fn since_epoch(&self, at: Timestamp) -> Ms {
+        u64::try_from(at.0 - self.constants.epoch.0).unwrap_or(0)
     }
 
     /// The world's clock as everybody's history tells it.

@@ -139,20 +139,19 @@ impl Dispatcher {
         progress: &mut Progress,
         order: Option<Order>,
     ) -> Result<Dispatched, StepError> {
-        if !progress.acquired {
+        if self.claim.acquires() && !progress.acquired {
             let acquired = self.claim.acquire(&self.ports, fire).await;
             if !acquired.map_err(|error| (&steps::DISPATCH_CLAIM, error))? {
                 self.ports.journal.mark(&marks::CLAIM_LOCKED);
                 return Ok(Dispatched::Taken);
             }
-            progress.acquired = self.claim.acquires();
+            progress.acquired = true;
         }
         match order {
             None => {
                 // Only a claim in the database keeps a position there.
                 let position = self.unique.then(|| advance(fire));
-                self.claim_with(fire, progress, Vec::from_iter(position))
-                    .await
+                self.claim_with(fire, progress, position).await
             }
             Some(Order::Outbox) => self.outbox(fire, progress).await,
             Some(Order::OneTransaction) => self.one_transaction(fire).await,
@@ -166,7 +165,7 @@ impl Dispatcher {
         &self,
         fire: &Fire,
         progress: &mut Progress,
-        with: Statements,
+        with: impl IntoIterator<Item = Statement>,
     ) -> Result<Dispatched, StepError> {
         let step = &steps::DISPATCH_CLAIM;
         let mut statements = self.claim_statements(fire);

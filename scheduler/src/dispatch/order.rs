@@ -20,11 +20,10 @@ impl Dispatcher {
     ) -> Result<Dispatched, StepError> {
         let key = self.outbox_key(fire);
         let row = insert_outbox(fire, &key, self.unique);
-        let with = match () {
-            () if self.ports.weak(Weakness::OutboxRowForgotten) => vec![advance(fire)],
-            () if self.ports.weak(Weakness::AdvanceForgotten) => vec![row],
-            () => vec![row, advance(fire)],
-        };
+        let weak = |weakness| self.ports.weak(weakness);
+        let row = (!weak(Weakness::OutboxRowForgotten)).then_some(row);
+        let position = (!weak(Weakness::AdvanceForgotten)).then(|| advance(fire));
+        let with = row.into_iter().chain(position);
         let claimed = self.claim_with(fire, progress, with).await?;
         if claimed == Dispatched::Done
             && !progress.unsure

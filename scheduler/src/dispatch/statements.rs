@@ -34,13 +34,14 @@ pub(super) fn queued(key: &Key) -> Statement {
 
 /// The outbox row is sent, and its run QUEUED.
 pub(super) fn mark(key: &Key, record: Option<&Key>) -> Statements {
-    let mut statements = vec![Statement::Update {
+    let mut statements = Statements::with_capacity(2);
+    statements.push(Statement::Update {
         table: OUTBOX,
         key: key.clone(),
         when: Condition::always(),
         set: vec![(outbox::SENT, Expr::from(1))],
         required: false,
-    }];
+    });
     statements.extend(record.map(queued));
     statements
 }

@@ -23,7 +23,10 @@ impl UniqueRunKey {
 
 impl Claim for UniqueRunKey {
     fn statements(&self, fire: &Fire, _creates_record: bool) -> Statements {
-        vec![insert_run(self.table, fire, OnConflict::Abort)]
+        // What goes with the claim comes into the same transaction: an outbox row and a position.
+        let mut statements = Statements::with_capacity(3);
+        statements.push(insert_run(self.table, fire, OnConflict::Abort));
+        statements
     }
 
     fn table(&self) -> Option<Table> {

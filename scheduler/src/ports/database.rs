@@ -108,7 +108,7 @@ impl Test {
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Condition {
     /// The tests, each with the number of its list, ascending.
-    tests: Vec<(u8, Test)>,
+    tests: SmallVec<[(u8, Test); 3]>,
 }
 
 impl Condition {
@@ -128,8 +128,9 @@ impl Condition {
             .tests
             .last()
             .map_or(0, |(list, _)| list.saturating_add(1));
-        self.tests
-            .extend(tests.into_iter().map(|test| (list, test)));
+        for test in tests {
+            self.tests.push((list, test));
+        }
         self
     }
 

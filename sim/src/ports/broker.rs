@@ -46,7 +46,7 @@ impl Broker for Window {
             at,
             Server::Broker,
             request,
-            LONG_POLL_MS,
+            Some(LONG_POLL_MS),
             |response| match response {
                 Response::Delivery(delivery) => Some(delivery),
                 _ => None,

@@ -2,6 +2,7 @@
 
 use super::Window;
 use crate::calls::CallKey;
+use crate::servers::broker::BrokerRequest;
 use crate::servers::{Request, Response};
 use crate::stage::Execution;
 use crate::transport::Calling;
@@ -16,16 +17,20 @@ use std::task::{Context, Poll};
 /// 20 s). Renewals that find nothing are not simulated.
 pub(crate) const LONG_POLL_MS: u64 = 20_000;
 
-enum State {
-    New(Calling),
-    Waiting(CallKey),
+/// Where a caller is with its call.
+#[derive(Clone, Copy)]
+enum Stage {
+    /// It begins when first polled.
+    New,
+    Waiting,
     Over,
 }
 
 /// Waits for the answer; makes the call when first polled.
 struct CallFuture<T> {
     execution: Execution,
-    state: State,
+    stage: Stage,
+    key: CallKey,
     read: fn(Response) -> Option<T>,
 }
 
@@ -38,10 +43,7 @@ impl Window {
         request: Request,
         read: fn(Response) -> Option<T>,
     ) -> Fut<'a, Result<T, CallError>> {
-        let timeout = self
-            .with(|world| world.constants.call_timeout)
-            .unwrap_or_default();
-        self.call_within(at, server, request, timeout, read)
+        self.call_within(at, server, request, None, read)
     }
 
     /// Calls a server and waits so long for the answer.
@@ -50,24 +52,28 @@ impl Window {
         at: At<'_>,
         server: Server,
         request: Request,
-        timeout: u64,
+        timeout: Option<u64>,
         read: fn(Response) -> Option<T>,
     ) -> Fut<'a, Result<T, CallError>> {
-        Box::pin(CallFuture {
-            execution: self.execution,
-            state: State::New(Calling {
+        let key = self.with(|world| {
+            world.prepare_call(Calling {
                 instance: self.instance,
                 incarnation: self.incarnation,
                 step: at.step,
                 ids: at.ids.clone(),
                 server,
-                long_poll: matches!(
-                    request,
-                    Request::Broker(crate::servers::broker::BrokerRequest::Deliver)
-                ),
+                long_poll: matches!(request, Request::Broker(BrokerRequest::Deliver)),
                 request,
                 timeout,
-            }),
+            })
+        });
+        let Some(key) = key else {
+            return Box::pin(std::future::pending());
+        };
+        Box::pin(CallFuture {
+            execution: self.execution,
+            stage: Stage::New,
+            key,
             read,
         })
     }
@@ -87,33 +93,31 @@ impl<T> Future for CallFuture<T> {
 impl<T> CallFuture<T> {
     fn poll_in(&mut self, world: &mut World, cx: &mut Context<'_>) -> Poll<Result<T, CallError>> {
         world.tasks.wait(cx.waker());
-        match std::mem::replace(&mut self.state, State::Over) {
-            State::New(calling) => {
-                if !world.is_current(calling.instance, calling.incarnation) {
-                    return Poll::Pending;
-                }
-                self.state = State::Waiting(world.begin_call(calling));
+        match self.stage {
+            Stage::New => {
+                self.stage = Stage::Waiting;
+                world.begin_call(self.key);
                 Poll::Pending
             }
-            State::Waiting(key) => match world.take_result(key) {
-                Some(result) => Poll::Ready(result.and_then(|response| {
-                    // A server answers what it was asked; anything else is a broken connection.
-                    (self.read)(response).ok_or(CallError::Disconnected)
-                })),
-                None => {
-                    self.state = State::Waiting(key);
-                    Poll::Pending
+            Stage::Waiting => match world.take_result(self.key) {
+                Some(result) => {
+                    self.stage = Stage::Over;
+                    Poll::Ready(result.and_then(|response| {
+                        // A server answers what it was asked; anything else is a broken connection.
+                        (self.read)(response).ok_or(CallError::Disconnected)
+                    }))
                 }
+                None => Poll::Pending,
             },
-            State::Over => Poll::Pending,
+            Stage::Over => Poll::Pending,
         }
     }
 }
 
 impl<T> Drop for CallFuture<T> {
     fn drop(&mut self) {
-        if let State::Waiting(key) = self.state {
-            self.execution.with(|world| world.abandon_call(key));
+        if !matches!(self.stage, Stage::Over) {
+            self.execution.with(|world| world.abandon_call(self.key));
         }
     }
 }

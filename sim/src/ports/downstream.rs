@@ -20,7 +20,7 @@ impl Downstream for Window {
             at,
             Server::Downstream,
             request,
-            timeout.ms(),
+            Some(timeout.ms()),
             |response| match response {
                 Response::Reply(reply) => Some(reply),
                 _ => None,

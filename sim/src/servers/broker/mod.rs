@@ -12,6 +12,7 @@ pub(crate) use settling::Settling;
 use crate::agenda::Ms;
 use crate::calls::CallKey;
 use evidence::{MessageId, Slot};
+use rustc_hash::FxHashMap;
 use scenarios::file::{AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, MaxDeliver};
 use scheduler::ports::{Envelope, Key, Receipt};
 use std::collections::VecDeque;
@@ -108,6 +109,8 @@ impl Rules {
 pub(crate) struct Broker {
     rules: Rules,
     pub(crate) messages: Vec<Message>,
+    /// The place of each slot's newest message.
+    newest: FxHashMap<Slot, u32>,
     ready: VecDeque<u32>,
     consumers: VecDeque<CallKey>,
     dedup: Vec<(Key, u32, Ms)>,
@@ -127,6 +130,7 @@ impl Broker {
         Broker {
             rules: Rules::default(),
             messages: Vec::with_capacity(8),
+            newest: FxHashMap::default(),
             ready: VecDeque::with_capacity(8),
             consumers: VecDeque::with_capacity(8),
             dedup: Vec::new(),
@@ -138,6 +142,7 @@ impl Broker {
     pub(crate) fn open(&mut self, table: &BrokerTable) {
         self.rules = Rules::of(table);
         self.messages.clear();
+        self.newest.clear();
         self.ready.clear();
         self.consumers.clear();
         self.dedup.clear();
@@ -166,6 +171,9 @@ impl Broker {
         {
             self.dedup.push((id.clone(), place, now));
         }
+        if let Some(slot) = envelope.slot.truth() {
+            self.newest.insert(slot, place);
+        }
         self.messages.push(Message {
             envelope,
             state: State::Ready,
@@ -181,11 +189,7 @@ impl Broker {
 
     /// The place of the newest accepted message of a run's slot.
     pub(crate) fn accepted(&self, slot: Slot) -> Option<u32> {
-        let place = self
-            .messages
-            .iter()
-            .rposition(|message| message.slot() == Some(slot))?;
-        u32::try_from(place).ok()
+        self.newest.get(&slot).copied()
     }
 
     /// The long polls that wait, the one that has waited longest first.

@@ -3,8 +3,8 @@
 use super::Database;
 use evidence::{RecordState, Timestamp};
 use scheduler::guards::{TimeSource, state_number};
-use scheduler::ports::{Interest, Value};
-use scheduler::tables::{outbox, runs};
+use scheduler::ports::{Interest, Table, Value};
+use scheduler::tables::{OUTBOX, RUNS, outbox, runs};
 
 impl Database {
     /// The first moment, on the database's clock, at which a poll finds something as things are;
@@ -18,9 +18,9 @@ impl Database {
         match interest {
             Interest::Pending { table, after } => self
                 .tables
-                .rows(table)
-                .filter(|(_, row)| number(&row.cells, outbox::SENT.0) == 0)
-                .map(|(_, row)| number(&row.cells, outbox::SINCE.0) + after.as_i64())
+                .open_rows(table)
+                .filter(|row| number(&row.cells, outbox::SENT.0) == 0)
+                .map(|row| number(&row.cells, outbox::SINCE.0) + after.as_i64())
                 .min(),
             Interest::Overdue {
                 table,
@@ -44,12 +44,30 @@ impl Database {
                         .map(|after| until + after.as_i64())
                 };
                 self.tables
-                    .rows(table)
-                    .filter_map(|(_, row)| due(&row.cells))
+                    .open_rows(table)
+                    .filter_map(|row| due(&row.cells))
                     .min()
             }
         }
         .map(Timestamp)
+    }
+}
+
+/// Whether some poller may find a row as it stands: what is done is found by nobody, however much of
+/// it there is.
+pub(super) fn is_open(table: Table, cells: &[Value]) -> bool {
+    let open = |state| state_number(state) == number(cells, runs::STATE.0);
+    match table {
+        OUTBOX => number(cells, outbox::SENT.0) == 0,
+        RUNS => [
+            RecordState::Queued,
+            RecordState::Running,
+            RecordState::Failed,
+        ]
+        .into_iter()
+        .any(open),
+        // Of a table that a guard of somebody else's has: as its poller says.
+        _ => true,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::tables::{Stored, Tables};
 use super::{Committed, Table};
+use rustc_hash::FxHashSet;
 use scheduler::ports::Key;
 use scheduler::tables;
 
@@ -26,7 +27,7 @@ pub(crate) struct Sessions {
     next_own: u32,
     spare: Vec<Session>,
     /// Connections that are closed: a statement that is still on its way finds nobody.
-    closed: Vec<u32>,
+    closed: FxHashSet<u32>,
 }
 
 impl Sessions {
@@ -74,7 +75,7 @@ impl Sessions {
 
     /// The connection of an interactive transaction is closed.
     pub(crate) fn close_connection(&mut self, id: u32) {
-        self.closed.push(id);
+        self.closed.insert(id);
     }
 
     /// Whether the connection of an interactive transaction is closed.

@@ -76,16 +76,15 @@ impl On<'_> {
                 OnConflict::Ignore => Step::Answer(Answer::Affected(0)),
             };
         }
-        let empty = Cells::new();
-        let cells = cells
-            .iter()
-            .map(|cell| cell.evaluate(&empty, self.now))
-            .collect();
+        let mut row = Cells::new();
+        for cell in cells {
+            row.push(cell.evaluate(&[], self.now));
+        }
         self.put(
             table,
             key,
             Some(Stored {
-                cells,
+                cells: row,
                 slot: self.slot,
             }),
         );
@@ -105,7 +104,7 @@ impl On<'_> {
         }
         let changed = match self.tables.get(table, key) {
             Some(row) if when.holds(&row.cells, self.now) => {
-                let mut cells = row.cells.clone();
+                let mut cells = copy(&row.cells);
                 for (column, value) in set {
                     if let Some(cell) = cells.get_mut(usize::from(column.0)) {
                         *cell = value.evaluate(&row.cells, self.now);
@@ -192,10 +191,19 @@ impl On<'_> {
     }
 }
 
+/// Value by value: a row has few of them.
+fn copy(cells: &Cells) -> Cells {
+    let mut copy = Cells::new();
+    for cell in cells {
+        copy.push(cell.clone());
+    }
+    copy
+}
+
 fn row(key: &Key, stored: &Stored) -> Row {
     Row {
         key: key.clone(),
-        cells: stored.cells.clone(),
+        cells: copy(&stored.cells),
         slot: stored.slot,
     }
 }
