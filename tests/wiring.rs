@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use explore::{Bound, Check, Control, Expectation, check};
+use explore::{Bound, Check, Control, Expectation, Walking, check};
 use scenarios::spec::{Bounds, Space, why_absent};
 use scenarios::{Scenario, catalogue};
 use scheduler::steps;
@@ -37,7 +37,7 @@ fn no_step_that_is_reached_is_called_absent() {
             expectation: &Expectation::Holds { faults: None },
             all_plans: true,
             show_next_up_to: 0,
-            walking: explore::Walking::default(),
+            walking: Walking::default(),
             control: &Control::new(),
         })
         .unwrap();

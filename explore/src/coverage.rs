@@ -41,12 +41,16 @@ impl Coverage {
 
     pub(crate) fn add(&mut self, faults: &[Fault]) {
         for fault in faults {
-            let place = place(cell_of(fault));
-            if place >= self.counts.len() {
-                self.counts.resize(place + 1, 0);
-            }
-            self.counts[place] += 1;
+            self.add_many(cell_of(fault), 1);
         }
+    }
+
+    pub(crate) fn add_many(&mut self, cell: Cell, times: u64) {
+        let place = place(cell);
+        if place >= self.counts.len() {
+            self.counts.resize(place + 1, 0);
+        }
+        self.counts[place] += times;
     }
 
     pub(crate) fn merge(&mut self, other: &Coverage) {

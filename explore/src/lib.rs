@@ -100,6 +100,7 @@
 //! | `simulated` | the simulator, as it is driven from here |
 //! | `sample`, `error` | what is executed twice; why a result cannot be trusted |
 //! | `expectation`, `met`, `check`, `given` | what should be true, whether it is, and for one given plan |
+//! | [`journal`], `packed` | finished batches in a file, as bytes |
 //! | `places` | which phases of which steps were come to |
 //! | [`certificate`] | what an exhausted space proves, and how that is verified |
 //! | [`mod@margin`] | how large a fault, or how short a setting, changes the verdict |
@@ -124,11 +125,13 @@ mod execute;
 mod expectation;
 mod fingerprint;
 mod given;
+pub mod journal;
 mod known;
 mod level;
 mod likely;
 pub mod margin;
 mod met;
+mod packed;
 mod places;
 mod random;
 mod sample;

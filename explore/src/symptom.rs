@@ -56,8 +56,8 @@ pub struct Seen {
 /// complete and does not depend on threads.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Symptoms {
-    seen: BTreeMap<Symptom, Seen>,
-    left_out: bool,
+    pub(crate) seen: BTreeMap<Symptom, Seen>,
+    pub(crate) left_out: bool,
 }
 
 impl Symptoms {

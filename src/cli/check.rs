@@ -4,12 +4,13 @@ use super::beyond::{self, Beyond};
 use super::certify::Certificates;
 use super::ended::{exit_of, note_end};
 use super::failure::{Failure, note};
+use super::kept::{About, Kept, Shard};
 use super::output::OutputArgs;
 use super::progress::Progress;
-use super::select::{self, Subject};
+use super::select::Subject;
 use super::simulate::{Reach, Simulation};
 use super::survive::{HowFar, Trial};
-use super::{bounds, interrupt, output, threads};
+use super::{bounds, interrupt, output, shard, threads};
 use crate::exit::Exit;
 use clap::Args;
 use explore::certificate::{Claim, Refused};
@@ -34,35 +35,46 @@ use std::time::{Duration, Instant};
 pub struct CheckArgs {
     /// Names of the catalogue (runkey list) or files
     #[arg(required_unless_present = "all", conflicts_with = "all")]
-    scenario: Vec<String>,
+    pub(super) scenario: Vec<String>,
     /// Every scenario of the catalogue
     #[arg(long)]
-    all: bool,
+    pub(super) all: bool,
     /// Up to how many faults at once, from 0 to 8 [default: 2 in core and 1 in full]
     #[arg(long, value_name = "K", value_parser = bounds::faults, allow_negative_numbers = true)]
-    faults: Option<u8>,
+    pub(super) faults: Option<u8>,
     /// Which faults [default: core with --faults]
     #[arg(long, value_parser = space, value_name = "core|full|beyond")]
-    space: Option<Space>,
+    pub(super) space: Option<Space>,
     /// Which message timings, such as 1..16, both ends included
     #[arg(long, value_name = "A..B")]
-    seeds: Option<Seeds>,
+    pub(super) seeds: Option<Seeds>,
     /// Go on after the first number of faults with a failure
     #[arg(long)]
-    all_plans: bool,
+    pub(super) all_plans: bool,
     /// Stop after so much time, such as 10m, with what was found so far; time that is left goes to
     /// random plans of more faults
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
-    budget: Option<Duration>,
+    pub(super) budget: Option<Duration>,
     /// Write what is proved, and what is not, to a file for runkey verify
     #[arg(long, value_name = "FILE")]
-    certificate: Option<PathBuf>,
+    pub(super) certificate: Option<PathBuf>,
+    /// Keep what is done in a file, and go on from what it holds
+    #[arg(long, value_name = "FILE")]
+    pub(super) resume: Option<PathBuf>,
+    /// Do one of N shares of the work, such as 3/8, for runkey merge
+    #[arg(
+        long,
+        value_name = "I/N",
+        requires = "resume",
+        conflicts_with = "certificate"
+    )]
+    pub(super) shard: Option<Shard>,
     /// How many threads [default: all cores]; the results do not depend on it
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    jobs: Option<u16>,
+    pub(super) jobs: Option<u16>,
     /// Run every plan to its end, also where its state is that of a plan already run
     #[arg(long)]
-    no_merging: bool,
+    pub(super) no_merging: bool,
     /// How far changes that would have stopped it are tried: against the plan shown, against every
     /// plan under its seed, or under every seed [default: seed; plan with --all]
     #[arg(
@@ -71,10 +83,10 @@ pub struct CheckArgs {
         value_name = "off|plan|seed|space",
         hide_possible_values = true
     )]
-    survivors: Option<HowFar>,
+    pub(super) survivors: Option<HowFar>,
     /// Leave out how long it took
     #[arg(long)]
-    no_timing: bool,
+    pub(super) no_timing: bool,
 }
 
 fn space(text: &str) -> Result<Space, String> {
@@ -86,22 +98,43 @@ fn space(text: &str) -> Result<Space, String> {
 
 pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
     // All of them are read first: a bad file must not be found after an hour.
-    let subjects = args.subjects()?;
+    let subjects = args.subjects(&[])?;
+    let resumed = args.resume.as_ref().map(|path| path.display().to_string());
     let files = || {
-        subjects
-            .iter()
-            .filter_map(|subject| subject.file.as_deref())
+        let files = subjects.iter().map(|subject| subject.file.as_deref());
+        files.chain([resumed.as_deref()]).flatten()
     };
     output.spares(files())?;
     if let Some(path) = &args.certificate {
         output::spares("--certificate", path, files())?;
     }
+    let (kept, begun) = match &args.resume {
+        Some(path) => Kept::in_file(path, args.shard, &About::of(args, args.shard, &subjects))?,
+        None => (Kept::Nowhere, Exit::Holds),
+    };
+    let exit = checked(args, &subjects, &kept, output)?;
+    Ok(Exit::of_several(&[begun, exit, kept.close()]))
+}
+
+/// Explores, in part or in whole, and tells what comes of it.
+pub fn checked(
+    args: &CheckArgs,
+    subjects: &[Subject],
+    kept: &Kept,
+    output: &OutputArgs,
+) -> Result<Exit, Failure> {
     let control = Arc::new(match args.budget {
         Some(budget) => Control::for_at_most(budget),
         None => Control::new(),
     });
     interrupt::stops(&control)?;
     let pool = threads::pool(args.jobs)?;
+    if kept.share().is_some() {
+        let mut report = output.report(Verb::Shard)?;
+        let exit = shard::run(args, subjects, kept, &control, &pool, &mut *report);
+        report.finish()?;
+        return Ok(exit);
+    }
     let mut report = output.report(Verb::Check)?;
     let mut certificates = Certificates::to(args.certificate.as_deref())?;
     let mut checking = Checking {
@@ -109,9 +142,10 @@ pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
         control: &control,
         report: &mut *report,
         pool: &pool,
+        kept,
         certificates: &mut certificates,
     };
-    let exit = checking.all(&subjects);
+    let exit = checking.all(subjects);
     report
         .finish()
         .or_else(|error| match Failure::from(error) {
@@ -122,43 +156,11 @@ pub fn check(args: &CheckArgs, output: &OutputArgs) -> Result<Exit, Failure> {
 }
 
 impl CheckArgs {
-    /// What is to be checked: each scenario, then its repairs.
-    fn subjects(&self) -> Result<Vec<Subject>, Failure> {
-        let named: Vec<Subject> = match self.all {
-            true => select::catalogue()?
-                .into_iter()
-                .map(|listed| Subject {
-                    scenario: listed.scenario,
-                    file: None,
-                })
-                .collect(),
-            false => {
-                let named = self.scenario.iter();
-                named
-                    .map(|named| select::scenario(named))
-                    .collect::<Result<_, _>>()?
-            }
-        };
-        Ok(named.into_iter().flat_map(with_repairs).collect())
-    }
-}
-
-impl CheckArgs {
     /// The file of the certificates, as it is told.
     fn sealed_in(&self) -> Option<String> {
         let path = self.certificate.as_ref()?;
         Some(path.display().to_string())
     }
-}
-
-fn with_repairs(mut subject: Subject) -> Vec<Subject> {
-    let repairs = std::mem::take(&mut subject.scenario.repairs);
-    let file = subject.file.clone();
-    let repaired = repairs.into_iter().map(move |repair| Subject {
-        scenario: *repair.scenario,
-        file: file.clone(),
-    });
-    std::iter::once(subject).chain(repaired).collect()
 }
 
 /// A check of several scenarios while it runs.
@@ -167,6 +169,7 @@ struct Checking<'a> {
     control: &'a Arc<Control>,
     report: &'a mut dyn Report,
     pool: &'a rayon::ThreadPool,
+    kept: &'a Kept,
     certificates: &'a mut Certificates,
 }
 
@@ -214,10 +217,10 @@ impl Checking<'_> {
         let simulation = Simulation::of(subject)?;
         let started = Instant::now();
         let checked = {
-            let (args, control) = (self.args, self.control);
+            let (args, control, kept) = (self.args, self.control, self.kept);
             let _bar = Progress::of(&subject.scenario.name, control);
             self.pool
-                .install(|| explore(args, control, subject, &simulation))?
+                .install(|| explore(args, control, kept, subject, &simulation))?
         };
         let elapsed = started.elapsed();
         Ok(Explored {
@@ -362,9 +365,10 @@ fn note_ties(scenario: &Scenario) {
 }
 
 /// Explores one scenario, on the threads of the current pool.
-fn explore(
+pub fn explore(
     args: &CheckArgs,
     control: &Control,
+    kept: &Kept,
     subject: &Subject,
     simulation: &Simulation,
 ) -> Result<Checked, Failure> {
@@ -380,13 +384,15 @@ fn explore(
         }
         return simulation.check_plan(&seeds.iter(), control);
     }
+    let journal = kept.journal_of(subject);
     simulation.check(&Reach {
         seeds,
         depths: &bounds::of(scenario, args.space, args.faults),
         all_plans: args.all_plans,
         walking: Walking {
             merge: !args.no_merging,
-            ..Walking::default()
+            share: kept.share(),
+            journal: journal.as_deref(),
         },
         control,
     })

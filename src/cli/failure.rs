@@ -3,10 +3,12 @@
 use super::panics::{self, Panic};
 use crate::exit::Exit;
 use explore::certificate::{Mismatch, Refused};
+use explore::journal::JournalError;
 use explore::{Doubt, ExecuteError, ExploreError};
 use scenarios::ScenarioError;
 use scenarios::file::Place;
 use std::io::{self, Write};
+use std::path::Path;
 use unicode_width::UnicodeWidthChar;
 
 /// Why a command did not do what it was asked.
@@ -57,6 +59,15 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// A journal that cannot be used.
+    pub fn journal(path: &Path, error: &JournalError) -> Self {
+        let text = format!("{}: {error}", path.display());
+        match error {
+            JournalError::Unwritable(_) => Failure::Machine(text),
+            _ => Failure::Usage(text),
+        }
+    }
+
     /// How the command ends.
     pub fn exit(&self) -> Exit {
         match self {

@@ -3,6 +3,7 @@
 //! Each verb is one file. A verb reads its arguments, does its work through the libraries, hands
 //! results to a [`Report`](runkey::report::Report) and says how the command ends.
 
+mod asked;
 mod beyond;
 mod bounds;
 mod certify;
@@ -12,14 +13,17 @@ mod ended;
 mod failure;
 mod init;
 mod interrupt;
+mod kept;
 mod list;
 mod margin;
+mod merge;
 mod output;
 mod panics;
 mod progress;
 mod replay;
 mod run;
 mod select;
+mod shard;
 mod simulate;
 mod survive;
 mod threads;
@@ -53,9 +57,22 @@ enum Verb {
     Check(check::CheckArgs),
     Margin(margin::MarginArgs),
     Replay(replay::ReplayArgs),
+    Merge(merge::MergeArgs),
     Verify(verify::VerifyArgs),
     Init(init::InitArgs),
     Completions(completions::CompletionsArgs),
+}
+
+/// The arguments of `check` once more, as a journal has kept them.
+fn check_again(arguments: &[String]) -> Option<check::CheckArgs> {
+    let words = ["runkey", "check"].map(str::to_owned).into_iter();
+    match Cli::try_parse_from(words.chain(arguments.iter().cloned())) {
+        Ok(Cli {
+            verb: Verb::Check(args),
+            ..
+        }) => Some(args),
+        _ => None,
+    }
 }
 
 /// Runs the command and says how it ends.
@@ -80,6 +97,7 @@ fn perform(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Check(args) => check::check(args, output),
         Verb::Margin(args) => margin::margins(args, output),
         Verb::Replay(args) => replay::replay(args, output),
+        Verb::Merge(args) => merge::merge(args, output),
         Verb::Verify(args) => verify::verify(args, output),
         Verb::Init(args) => init::init(args),
         Verb::Completions(args) => completions::completions(args, output),

@@ -82,7 +82,11 @@ impl Simulation {
             bounds: &bounds,
             expectation: &expectation,
             all_plans: reach.all_plans,
-            show_next_up_to: SHOWN_AT_MOST,
+            // What comes after is for the merge to show.
+            show_next_up_to: match reach.walking.share {
+                None => SHOWN_AT_MOST,
+                Some(_) => 0,
+            },
             walking: reach.walking,
             control: reach.control,
         })

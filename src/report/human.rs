@@ -6,8 +6,8 @@ use super::summary::{
 use super::survivors::told;
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, MarginReport, OwnParts, Report, Spoken, Verb,
-    VerifyReport, everything, one_screen, set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, MarginReport, OwnParts, Report, ShardReport,
+    Spoken, Verb, VerifyReport, everything, one_screen, set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -338,6 +338,25 @@ impl<W: Write> Report for Human<W> {
         if let (Some(path), Some(claim)) = (report.sealed_in, report.claim) {
             self.labelled("Sealed", sealed(path, claim))?;
         }
+        self.out.flush()
+    }
+
+    fn shard(&mut self, shard: &ShardReport<'_>) -> io::Result<()> {
+        let ShardReport {
+            scenario,
+            shard,
+            file,
+            plans,
+            cut,
+        } = shard;
+        let state = match cut {
+            None => "done".to_owned(),
+            Some(cut) => format!("not done yet ({cut})"),
+        };
+        writeln!(
+            self.out,
+            "{scenario}: shard {shard} {state}, {plans} plans in {file}"
+        )?;
         self.out.flush()
     }
 

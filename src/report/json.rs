@@ -1,7 +1,9 @@
 //! One JSON document with all results, for programs.
 
-use super::wire::{CheckResult, ExecutionResult, MarginResult, VerifyResult};
-use super::{CheckReport, Execution, Listing, MarginReport, Report, Verb, VerifyReport};
+use super::wire::{CheckResult, ExecutionResult, MarginResult, ShardResult, VerifyResult};
+use super::{
+    CheckReport, Execution, Listing, MarginReport, Report, ShardReport, Verb, VerifyReport,
+};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -58,6 +60,11 @@ impl<W: Write> Report for Json<W> {
 
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
         self.push(MarginResult::of(margin))?;
+        self.out.flush()
+    }
+
+    fn shard(&mut self, shard: &ShardReport<'_>) -> io::Result<()> {
+        self.push(ShardResult::of(shard))?;
         self.out.flush()
     }
 

@@ -1,7 +1,7 @@
 //! One JSON object a line, as soon as it is there: a result, or an event of an execution.
 
-use super::wire::{CheckResult, MarginResult, VerifyResult, WireEvent};
-use super::{CheckReport, Execution, Listing, MarginReport, Report, VerifyReport};
+use super::wire::{CheckResult, MarginResult, ShardResult, VerifyResult, WireEvent};
+use super::{CheckReport, Execution, Listing, MarginReport, Report, ShardReport, VerifyReport};
 use std::io::{self, Write};
 
 /// Writes each line at once.
@@ -41,6 +41,11 @@ impl<W: Write> Report for Jsonl<W> {
 
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
         self.line(MarginResult::of(margin))?;
+        self.out.flush()
+    }
+
+    fn shard(&mut self, shard: &ShardReport<'_>) -> io::Result<()> {
+        self.line(ShardResult::of(shard))?;
         self.out.flush()
     }
 

@@ -17,6 +17,7 @@ mod jsonl;
 mod listing;
 mod margin;
 mod set_up;
+mod shard;
 mod span;
 mod summary;
 mod survivors;
@@ -35,6 +36,7 @@ pub use jsonl::Jsonl;
 pub use listing::Listing;
 pub use margin::MarginReport;
 pub use set_up::{OwnParts, set_up};
+pub use shard::ShardReport;
 pub use span::Spoken;
 pub use survivors::Survivors;
 pub use timeline::{Entry, Line, ONE_SCREEN, everything, one_screen};
@@ -69,6 +71,12 @@ pub trait Report {
     /// Those of the writer.
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()>;
 
+    /// One share of a check done.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn shard(&mut self, shard: &ShardReport<'_>) -> io::Result<()>;
+
     /// One certificate verified.
     ///
     /// # Errors
@@ -95,6 +103,8 @@ pub enum Verb {
     Check,
     /// Many executions of many values.
     Margin,
+    /// A share of many executions.
+    Shard,
     /// A certificate.
     Verify,
 }
@@ -108,6 +118,7 @@ impl Verb {
             Verb::Replay => "replay",
             Verb::Check => "check",
             Verb::Margin => "margin",
+            Verb::Shard => "shard",
             Verb::Verify => "verify",
         }
     }

@@ -120,6 +120,26 @@ fn every_cell_of_the_space_was_struck_or_is_listed_with_why() {
 }
 
 #[test]
+fn what_was_never_reached_does_not_depend_on_merging() {
+    let folder = folder().with("sound.toml", SOUND);
+    let never_reached = |args: &[&str]| {
+        let args = [
+            &["check", "sound.toml", "--faults", "2", "--format", "json"],
+            args,
+        ]
+        .concat();
+        let document = folder.runkey(&args).ends(0).json();
+        let result = document["results"][0].clone();
+        let merged = result["explored"]["merged"].as_u64().unwrap();
+        (merged, result["certificate"]["never_reached"].clone())
+    };
+    let (merged, with) = never_reached(&[]);
+    let (unmerged, without) = never_reached(&["--no-merging"]);
+    assert!(merged > 0 && unmerged == 0);
+    assert_eq!(with, without);
+}
+
+#[test]
 fn the_same_check_gives_the_same_bytes_and_they_verify() {
     let folder = certified(SOUND);
     let first = text(&folder);

@@ -158,6 +158,28 @@ fn margins_are_as_their_schema_says() {
 }
 
 #[test]
+fn shards_are_as_their_schema_says() {
+    let schema = schema("shard");
+    let folder = folder().with("claimed.toml", CLAIMED);
+    let args = [
+        "check",
+        "claimed.toml",
+        "--shard",
+        "1/2",
+        "--resume",
+        "one.journal",
+    ];
+    let of_format = |format: &str| {
+        let args = [&args[..], &["--format", format]].concat();
+        folder.runkey(&args).ends(0)
+    };
+    let document = of_format("json").json();
+    insist(&schema, &document);
+    assert_eq!(document["results"][0]["complete"], true);
+    insist(&part(&schema, "result"), &lines(&of_format("jsonl"))[0]);
+}
+
+#[test]
 fn a_schema_refuses_what_is_not_in_it() {
     let schema = schema("check");
     let document = runkey(&[

@@ -6,6 +6,8 @@ mod bad_input;
 mod certificates;
 mod exit_codes;
 mod formats;
+mod journals;
+mod journals_refused;
 mod margin;
 mod runkey;
 mod stopping;

@@ -42,7 +42,7 @@ impl<'a> Reach<'a> {
                 .collect(),
             coverage: checked.coverage(),
             places,
-            plans: explored.plans,
+            plans: explored.plans.saturating_add(explored.merged),
         }
     }
 

@@ -4,6 +4,7 @@ mod beyond;
 mod check;
 mod execution;
 mod margin;
+mod shard;
 mod survivors;
 mod verify;
 
@@ -11,4 +12,5 @@ pub(super) use beyond::Beyond;
 pub(super) use check::CheckResult;
 pub(super) use execution::{ExecutionResult, WireEvent, WireFault};
 pub(super) use margin::MarginResult;
+pub(super) use shard::ShardResult;
 pub(super) use verify::VerifyResult;
