@@ -6,6 +6,7 @@ mod database;
 mod downstream;
 mod lock;
 mod runtime;
+mod waiting;
 
 use crate::stage::Execution;
 use crate::world::World;
