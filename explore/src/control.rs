@@ -51,14 +51,15 @@ impl Control {
         }
     }
 
-    /// Stops with this one, and ends after one of so many equal parts of the time that is left;
-    /// `None` where there is no time budget.
-    pub fn part(&self, parts: u32) -> Option<Self> {
-        let left = self.deadline?.saturating_duration_since(Instant::now());
-        Some(Control {
+    /// Stops with this one, and, where there is a time budget, ends after one of so many equal
+    /// parts of the time that is left.
+    pub fn part(&self, parts: u32) -> Self {
+        let left = |deadline: Instant| deadline.saturating_duration_since(Instant::now());
+        let budget = self.deadline.map(|deadline| left(deadline) / parts.max(1));
+        Control {
             stop: Arc::clone(&self.stop),
-            ..Control::for_at_most(left / parts.max(1))
-        })
+            ..budget.map_or_else(Control::new, Control::for_at_most)
+        }
     }
 
     /// Asks the exploration to end; safe from any thread, and from a signal handler's thread.

@@ -25,6 +25,12 @@ pub const LIKELY_FIRST: [FaultKind; 14] = [
     FaultKind::ClockStep,
 ];
 
+/// The place of a kind in [`LIKELY_FIRST`].
+pub(crate) fn likelihood(kind: FaultKind) -> usize {
+    let place = LIKELY_FIRST.iter().position(|likely| *likely == kind);
+    place.unwrap_or(LIKELY_FIRST.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,7 @@
 use crate::execute::{perform, perform_until};
 use crate::fingerprint::PlanBytes;
 use crate::known::Known;
+use crate::likely::likelihood;
 use crate::walk::{Halt, Rests, Walk};
 use crate::{Choice, Control, Execute, ExploreError, Level, Table};
 use crate::{Journal, LevelName, Share};
@@ -177,10 +178,15 @@ impl Tree<'_> {
             .into_par_iter()
             .map(|seed| run.root(seed))
             .collect::<Result<_, _>>()?;
-        let units: Vec<Unit> = roots
+        let mut units: Vec<Unit> = roots
             .iter()
             .flat_map(|root| root.units(question.space))
             .collect();
+        if question.merging.is_some() {
+            // A level that merges ends at its first failure, whichever that is: it comes soonest
+            // where the likely kinds are tried first. What is reported does not depend on it.
+            units.sort_by_key(|unit| likelihood(unit.choice.0));
+        }
         let walked = run.units(&units, Walk::first_fault)?;
         Ok(match walked {
             Walked::Level(mut level) => {

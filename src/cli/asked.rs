@@ -33,6 +33,7 @@ impl CheckArgs {
         value("--space", self.space.map(|space| space.name().to_owned()));
         let how_far = self.survivors.and_then(|one| one.to_possible_value());
         value("--survivors", how_far.map(|one| one.get_name().to_owned()));
+        value("--beyond", self.beyond.map(|plans| plans.to_string()));
         value("--seeds", self.seeds.map(|seeds| seeds.to_string()));
         words
     }
@@ -101,8 +102,9 @@ mod tests {
     use clap::CommandFactory;
 
     /// What decides the results stands in [`super::CheckArgs::asked`].
-    const DECIDING: [&str; 8] = [
+    const DECIDING: [&str; 9] = [
         "survivors",
+        "beyond",
         "scenario",
         "all",
         "faults",

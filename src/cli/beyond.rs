@@ -33,7 +33,7 @@ impl Beyond {
     }
 }
 
-/// Draws plans until the control says stop; `None` where the check itself did not come to its end,
+/// Draws the plans of these numbers, until the control says stop; `None` where the check itself did not come to its end,
 /// or walked no space.
 ///
 /// What fails as the counterexample of the check does is left out.
@@ -45,6 +45,7 @@ pub fn beyond(
     checked: &Checked,
     depths: &[Depth],
     seeds: Seeds,
+    numbers: RangeInclusive<u64>,
     control: &Control,
 ) -> Result<Option<Beyond>, Failure> {
     let came_to_its_end = checked.levels.iter().all(|level| level.is_exhausted());
@@ -68,7 +69,7 @@ pub fn beyond(
         control,
     };
     let report = swarm
-        .run(0..=u64::MAX)
+        .run(numbers)
         .map_err(|source| simulation.failure(source))?;
     let shown = checked.counterexample.as_ref();
     let shown = shown.map(|example| likeness(&example.judgement, &example.plan));

@@ -55,6 +55,9 @@ pub struct CheckArgs {
     /// random plans of more faults
     #[arg(long = "for", value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(super) budget: Option<Duration>,
+    /// Behind the bound run so many random plans of more faults
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) beyond: Option<u64>,
     /// Write what is proved, and what is not, to a file for runkey verify
     #[arg(long, value_name = "FILE")]
     pub(super) certificate: Option<PathBuf>,
@@ -174,8 +177,8 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    /// Without a time budget each result is told at once. With one, all bounds are explored first:
-    /// what is left of the time goes beyond them, to each its share.
+    /// Each result is told at once, unless the check goes beyond its bounds: then all bounds are
+    /// explored first, and of a time budget what is left goes beyond them, to each its share.
     fn all(&mut self, subjects: &[Subject]) -> Exit {
         let mut ended = Vec::new();
         let mut done = Vec::new();
@@ -187,12 +190,13 @@ impl Checking<'_> {
                 break;
             }
             let explored = self.one(subject);
-            let goes_on = match (explored, self.args.budget) {
-                (Ok(explored), Some(_)) => {
+            let goes_beyond = self.args.budget.is_some() || self.args.beyond.is_some();
+            let goes_on = match (explored, goes_beyond) {
+                (Ok(explored), true) => {
                     done.push(explored);
                     true
                 }
-                (Ok(explored), None) => note_end(self.tell(&explored, None), &mut ended),
+                (Ok(explored), false) => note_end(self.tell(&explored, None), &mut ended),
                 (Err(failure), _) => note_end(Err(failure), &mut ended),
             };
             if !goes_on {
@@ -235,10 +239,8 @@ impl Checking<'_> {
     /// Uses one of so many parts of the time that is left.
     fn beyond(&self, explored: &Explored<'_>, parts: u32) -> Result<Option<Beyond>, Failure> {
         let scenario = &explored.subject.scenario;
-        let Some(control) = self.control.part(parts) else {
-            return Ok(None);
-        };
-        let control = Arc::new(control);
+        let control = Arc::new(self.control.part(parts));
+        let last = self.args.beyond.map_or(u64::MAX, |plans| plans - 1);
         let _bar = Progress::of(&scenario.name, &control);
         let depths = bounds::of(scenario, self.args.space, self.args.faults);
         let seeds = self.args.seeds.unwrap_or(scenario.explore.seeds);
@@ -248,7 +250,7 @@ impl Checking<'_> {
             ..
         } = explored;
         self.pool
-            .install(|| beyond::beyond(simulation, checked, &depths, seeds, &control))
+            .install(|| beyond::beyond(simulation, checked, &depths, seeds, 0..=last, &control))
     }
 
     fn tell(&mut self, explored: &Explored<'_>, beyond: Option<&Beyond>) -> Result<Exit, Failure> {

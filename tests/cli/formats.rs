@@ -320,14 +320,16 @@ fn results_can_go_to_a_file() {
 
 /// It breaks without a fault, so that the check is over at once and the time goes to the swarm.
 #[test]
-fn time_that_is_left_goes_beyond_the_bound_and_what_it_finds_is_not_judged() {
+fn plans_beyond_the_bound_are_shrunk_and_not_judged() {
     let folder = folder().with("replicas.toml", REPLICAS);
     let args = ["check", "replicas.toml", "--seeds", "1"];
     let check = |more: &[&str]| folder.runkey(&[&args[..], more].concat());
-    let checked = check(&["--for", "2s", "--format", "json"]).ends(0).json();
+    let checked = check(&["--beyond", "1000", "--format", "json"])
+        .ends(0)
+        .json();
     insist(&schema("check"), &checked);
     let beyond = &checked["results"][0]["beyond"];
-    assert!(beyond["plans"].as_u64().unwrap() > 0, "{beyond:#}");
+    assert_eq!(beyond["plans"], 1_000);
     let finds = beyond["finds"].as_array().unwrap();
     assert!(!finds.is_empty());
     for find in finds {
@@ -340,7 +342,7 @@ fn time_that_is_left_goes_beyond_the_bound_and_what_it_finds_is_not_judged() {
     }
     let without = check(&["--format", "json"]).ends(0).json();
     assert_eq!(without["results"][0].get("beyond"), None);
-    let told = check(&["--for", "2s"]).ends(0).stdout;
+    let told = check(&["--beyond", "1000"]).ends(0).stdout;
     assert!(
         told.contains("\n  Beyond   1 to 4 faults at random: "),
         "{told}"
