@@ -5,6 +5,7 @@ use crate::counterexample::Rank;
 use crate::execute::{perform, perform_until};
 use crate::fingerprint::PlanBytes;
 use crate::known::{Proposal, propose};
+use crate::likely::likelihood;
 use crate::sample::Repeat;
 use crate::tally::Form;
 use crate::tree::{Run, Unit};
@@ -210,20 +211,37 @@ impl<'a> Walk<'a> {
         let later = self.later_than_last_fault(&outcome.sites);
         let rests = Rests::of(&outcome);
         let mut own = Form::default();
-        for (place, at) in (0..).zip(&outcome.sites).skip(later) {
-            let after = rests.before(place);
-            for choice in self.run.question.space.at(at) {
-                let form = self.with_fault(place, at, *choice)?;
-                match after {
-                    None => own.add(&form),
-                    Some(_) => self.count(after, left, &form),
-                }
+        for (place, choice) in self.next_faults(&outcome.sites, later) {
+            let Some(at) = outcome.sites.get(place as usize) else {
+                continue;
+            };
+            let form = self.with_fault(place, at, choice)?;
+            match rests.before(place) {
+                None => own.add(&form),
+                after => self.count(after, left, &form),
             }
         }
         if let Some(first) = rests.first() {
             own.add_past((self.seed, first), left);
         }
         Ok(own)
+    }
+
+    /// The faults by which a plan is extended, in the order in which they are tried. A level that
+    /// merges ends at its first failure, which comes soonest where the likely kinds are first; what
+    /// is reported does not depend on it.
+    fn next_faults(&self, sites: &[Reached], later: usize) -> Vec<(u32, Choice)> {
+        let question = self.run.question;
+        let places = (0..).zip(sites).skip(later);
+        let faults = places.flat_map(|(place, at)| {
+            let choices = question.space.at(at).iter();
+            choices.map(move |choice| (place, *choice))
+        });
+        let mut faults: Vec<(u32, Choice)> = faults.collect();
+        if question.merging.is_some() {
+            faults.sort_by_key(|(_, (kind, _))| likelihood(*kind));
+        }
+        faults
     }
 
     fn may_go_on(&self) -> Result<(), Halt> {

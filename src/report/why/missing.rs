@@ -6,6 +6,7 @@ use evidence::{Attribution, Event, Holder, Layer, RecordState, What};
 use scenarios::spec::Phase;
 use scheduler::IdentityKey;
 use scheduler::dispatch::CatchUp;
+use scheduler::steps::BROKER_REJECT;
 
 pub(super) fn lost(story: &Story<'_>) -> String {
     match &story.execution.judgement.layer {
@@ -259,6 +260,12 @@ pub(super) fn dead_letter(story: &Story<'_>) -> String {
     let Some(parked) = parked else {
         return format!("{} became a dead letter", story.message());
     };
+    if parked.step.number == BROKER_REJECT.number {
+        let (message, at) = (message(parked), at(parked.at));
+        return format!(
+            "{message} was rejected after its last attempt and became a dead letter at {at}"
+        );
+    }
     let number = |says: &dyn Fn(&What) -> bool| {
         let own = |event: &&&Event| event.ids.message == parked.ids.message;
         let own = story.events.iter().filter(own);

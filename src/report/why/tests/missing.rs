@@ -40,7 +40,10 @@ fn missing_effects_tell_where_the_run_was_let_go() {
                 .ended(AttemptEnd::Succeeded).acked()),
         ("a dead letter",
             tale("").handed_over().crash(&WORK, Phase::Before).after(30_000).delivered(1, 2)
-                .says(&BROKER_REJECT, What::DeadLettered).held(Holder::DeadLetter)),
+                .says(&BROKER_DELIVER, What::DeadLettered).held(Holder::DeadLetter)),
+        ("rejected by its consumer",
+            tale("").handed_over().attempt(1).says(&BROKER_REJECT, What::DeadLettered)
+                .held(Holder::DeadLetter)),
         ("an outbox row that nobody sends",
             tale("").by("scheduler-1").fired(1, 1).crash(&OUTBOX_READ, Phase::Before)
                 .held(Holder::OutboxRow)),
