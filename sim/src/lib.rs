@@ -91,6 +91,7 @@ mod serving;
 mod setup;
 #[cfg(madsim)]
 mod stage;
+#[cfg(madsim)]
 mod state;
 #[cfg(madsim)]
 mod tasks;
