@@ -3,15 +3,15 @@
 use super::failure::{Failure, note};
 use crate::exit::Exit;
 use explore::certificate::{Certificate, Refused};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// The certificates that one command issues.
 pub struct Certificates {
-    /// Where they go, open from the beginning: a folder that does not exist must not be found
-    /// after an hour.
-    to: Option<(PathBuf, File)>,
+    /// Where they go, found to be writable at the beginning: a folder that does not exist must not
+    /// be found after an hour. What stands there stays until there is something to put in its place.
+    to: Option<PathBuf>,
     issued: Vec<Certificate>,
     /// Whether a promise was not certified, which has been told.
     refused: bool,
@@ -22,8 +22,8 @@ pub struct Certificates {
 impl Certificates {
     /// They go to a file, or nobody has asked for any.
     pub fn to(file: Option<&Path>) -> Result<Self, Failure> {
-        let open = |path: &Path| match File::create(path) {
-            Ok(file) => Ok((path.to_owned(), file)),
+        let open = |path: &Path| match OpenOptions::new().append(true).create(true).open(path) {
+            Ok(_) => Ok(path.to_owned()),
             Err(error) => {
                 let text = format!("--certificate {}: {error}", path.display());
                 Err(Failure::Usage(text))
@@ -70,17 +70,19 @@ impl Certificates {
 
     /// Writes the file; says how the command ends where there was nothing to write.
     pub fn write(self) -> Result<Exit, Failure> {
-        let Some((path, mut file)) = self.to else {
+        let Some(path) = self.to else {
             return Ok(Exit::Holds);
         };
         let none = self.issued.is_empty();
-        let text = Certificate::write(self.issued);
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.sync_all().or_else(unless_no_file))
-            .map_err(|error| {
+        // Nothing is no reason to lose what an earlier check has proved.
+        let stays = none && std::fs::metadata(&path).is_ok_and(|there| there.len() > 0);
+        if !stays {
+            let text = Certificate::write(self.issued);
+            write(&path, text.as_bytes()).map_err(|error| {
                 let path = path.display();
                 Failure::Machine(format!("the certificate {path} cannot be written: {error}"))
             })?;
+        }
         if none && !self.refused {
             let text = self.passed_over.as_deref();
             note(
@@ -93,6 +95,12 @@ impl Certificates {
             false => Exit::Holds,
         })
     }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(bytes)?;
+    file.sync_all().or_else(unless_no_file)
 }
 
 /// A pipe or a terminal cannot be synchronised, and needs not be.

@@ -63,7 +63,7 @@ pub(super) fn count(number: impl Into<u64>, noun: &str) -> String {
     let number = number.into();
     match (number, noun.strip_suffix('y')) {
         (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{number} {stem}ies"),
-        (_, None) => format!("{number} {noun}s"),
+        (_, Some(stem)) if !stem.ends_with('a') => format!("{number} {stem}ies"),
+        _ => format!("{number} {noun}s"),
     }
 }

@@ -37,6 +37,9 @@ impl VerifyReport<'_> {
     pub(super) fn found(&self) -> String {
         match (self.mismatch, self.full) {
             (Some(mismatch), _) => mismatch.to_owned(),
+            (None, false) if self.plans == 1 => {
+                "1 plan of its sample gives the same history".to_owned()
+            }
             (None, false) => format!("{} plans of its sample give the same histories", self.plans),
             (None, true) => format!(
                 "all {} plans explored again, with the same digest {}",

@@ -412,3 +412,12 @@ fn the_number_of_faults_has_limits_that_are_told() {
         );
     }
 }
+
+#[test]
+fn a_check_that_proves_nothing_leaves_an_earlier_certificate_alone() {
+    let folder = certified(SOUND).with("replicas.toml", REPLICAS);
+    let before = text(&folder);
+    let args = ["check", "replicas.toml", "--certificate", "c.json"];
+    folder.runkey(&args).ends(103);
+    assert_eq!(text(&folder), before);
+}
