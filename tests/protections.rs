@@ -256,7 +256,7 @@ fn the_third_level_of_three_attempts() {
         .collect();
     assert_eq!(
         failing,
-        [(Verdict::Misrecorded, 896), (Verdict::GaveUp, 128)]
+        [(Verdict::Misrecorded, 941), (Verdict::GaveUp, 143)]
     );
 }
 
