@@ -9,6 +9,7 @@
 //! Each model is held, step by step, against what the real server did (`tests/vectors/`).
 
 mod choice;
+pub mod database;
 
 pub use choice::{Choice, First, Script};
 

@@ -262,13 +262,30 @@ pub type Answers = SmallVec<[Answer; 3]>;
 
 /// The isolation level of a transaction.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Default, Hash, serde::Serialize, serde::Deserialize,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Isolation {
+    /// Statements see what others have not committed yet (MariaDB; in PostgreSQL it is read
+    /// committed).
+    ReadUncommitted,
     /// Each statement sees what was committed when it began (PostgreSQL's default).
     #[default]
     ReadCommitted,
+    /// Every statement sees what was committed at the first one (MariaDB's default).
+    RepeatableRead,
+    /// As if one transaction came after the other.
+    Serializable,
 }
 
 /// A database, as one instance is connected to it.

@@ -8,6 +8,7 @@ mod database;
 mod downstream;
 mod lock;
 mod runtime;
+pub mod sql;
 
 pub use broker::{Broker, Delivery, Envelope, Published, Receipt, Settled};
 pub use database::{
