@@ -27,6 +27,7 @@ impl World {
             Action::Available { message } => self.available(message),
             Action::BrokerUp => self.broker_comes_up(),
             Action::EffectDone(number) => self.effect_done(number),
+            Action::DatabaseDue => self.database_due(),
             Action::Abandon(session) => self.abandon_session(session),
             // What had to wait is done one by one, by the engine.
             Action::Resume(_) => {}

@@ -48,6 +48,8 @@ pub(crate) enum Action {
     BrokerUp,
     /// The downstream has finished the effect of this request.
     EffectDone(u32),
+    /// The database looks after those who wait.
+    DatabaseDue,
     /// The database notices that an open transaction's client is gone or gave up.
     Abandon(u32),
 }

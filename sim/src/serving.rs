@@ -94,7 +94,7 @@ impl World {
                     });
                 }
             }
-            Ran::Deadlock(working) => {
+            Ran::Refused(working) => {
                 if let Some(call) = working.call {
                     self.reply_error(call, CallError::Refused);
                 }
@@ -108,11 +108,11 @@ impl World {
             let now = self.timestamp();
             let outcomes = self.database.wake_waiting(now);
             if outcomes.is_empty() {
-                return;
+                return self.arm_database();
             }
             for ran in outcomes {
                 let key = match &ran {
-                    Ran::Done(working, _) | Ran::Deadlock(working) => working.call,
+                    Ran::Done(working, _) | Ran::Refused(working) => working.call,
                     Ran::Waits => None,
                 };
                 if let Some(key) = key {
@@ -124,7 +124,28 @@ impl World {
 
     /// The client of an open transaction is gone or gave up.
     pub(crate) fn abandon_session(&mut self, session: u32) {
-        self.database.abandon(session);
+        let now = self.timestamp();
+        self.database.abandon(now, session);
+        self.wake_blocked();
+    }
+
+    /// A database that looks after those who wait is due to look.
+    fn arm_database(&mut self) {
+        let Some(due) = self.database.next_deadline() else {
+            return;
+        };
+        let at = u64::try_from(due.0 - self.constants.epoch.0)
+            .unwrap_or(0)
+            .max(self.now);
+        if self.database_due != Some(at) {
+            self.database_due = Some(at);
+            self.agenda.add(at, 0, Action::DatabaseDue);
+        }
+    }
+
+    /// A wait has lasted long enough, or a transaction has stood idle.
+    pub(crate) fn database_due(&mut self) {
+        self.database_due = None;
         self.wake_blocked();
     }
 

@@ -49,6 +49,8 @@ pub(crate) struct World {
     pub(crate) injector: Injector,
     pub(crate) pollers: Vec<Poller>,
     pub(crate) database: Database,
+    /// When the database next does something by itself, as far as the agenda knows.
+    pub(crate) database_due: Option<Ms>,
     pub(crate) broker: Broker,
     pub(crate) locks: Locks,
     pub(crate) downstream: DownstreamModel,
@@ -90,6 +92,7 @@ impl World {
             injector: Injector::new(),
             pollers: Vec::new(),
             database: Database::default(),
+            database_due: None,
             broker: Broker::new(),
             locks: Locks::default(),
             downstream: DownstreamModel::new(),
@@ -125,6 +128,7 @@ impl World {
             injector,
             pollers,
             database,
+            database_due,
             broker,
             locks,
             downstream,
@@ -153,7 +157,8 @@ impl World {
         calls.clear();
         injector.plan(plan);
         pollers.clear();
-        database.clear();
+        database.open(constants.database.as_ref());
+        *database_due = None;
         broker.open(&setup.scenario.broker);
         locks.clear();
         let outside = setup.parts.downstream.as_ref().map(|make| make());

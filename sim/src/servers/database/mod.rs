@@ -1,20 +1,24 @@
 //! The database: tables with a unique key, transactions that wait for each other's rows.
 //!
-//! Read committed, as far as the guards can see it: a statement sees what was committed when it
+//! Unless the scenario names a product ([`modelled`]), it is read committed, as far as the guards
+//! can see it, and quick: a statement sees what was committed when it
 //! ran, an insert of a key that an open transaction has inserted waits for that transaction, and
 //! a row that an open transaction has changed or locked is waited for by every other writer. A
 //! request runs at one instant unless it has to wait; a wait in a circle is refused at once, to
 //! the one who closes it (PostgreSQL's victim, too, is the one whose check finds the cycle).
 
 mod interest;
+mod modelled;
 mod sessions;
 mod statements;
 mod tables;
 
+pub(crate) use modelled::Profile;
 pub(crate) use tables::{Stored, Tables};
 
 use crate::calls::CallKey;
 use evidence::{Ids, SlotTag, Timestamp};
+use modelled::Modelled;
 use scheduler::ports::{Answers, Statements, Table};
 use sessions::Sessions;
 
@@ -48,8 +52,8 @@ pub(crate) enum Ran {
     Done(Working, Committed),
     /// It waits for another transaction.
     Waits,
-    /// It was rolled back: waiting would never end.
-    Deadlock(Working),
+    /// It was rolled back: waiting would never end, or it cannot be put in order with others.
+    Refused(Working),
 }
 
 /// What a commit changed, as far as others care.
@@ -73,11 +77,18 @@ pub(crate) struct Database {
     pub(crate) tables: Tables,
     pub(crate) sessions: Sessions,
     waiting: Vec<Working>,
+    /// The product that the scenario names does the work.
+    modelled: Option<Box<Modelled>>,
 }
 
 impl Database {
-    /// No rows and no transactions.
-    pub(crate) fn clear(&mut self) {
+    /// No rows and no transactions, and a server of this profile.
+    pub(crate) fn open(&mut self, profile: Option<&Profile>) {
+        self.clear();
+        self.modelled = profile.map(|profile| Box::new(Modelled::new(profile.clone())));
+    }
+
+    fn clear(&mut self) {
         self.tables.clear();
         self.sessions.clear();
         self.waiting.clear();
@@ -85,13 +96,19 @@ impl Database {
 
     /// A request arrives.
     pub(crate) fn arrive(&mut self, now: Timestamp, working: Working) -> Ran {
+        if let Some(modelled) = &mut self.modelled {
+            return modelled.arrive(now, working, &mut self.tables);
+        }
         self.sessions.open(working.session, working.interactive);
         self.go_on(now, working)
     }
 
     /// Whether no transaction is open and none waits.
     pub(crate) fn rests(&self) -> bool {
-        self.waiting.is_empty() && self.sessions.none_open()
+        match &self.modelled {
+            Some(modelled) => modelled.rests(),
+            None => self.waiting.is_empty() && self.sessions.none_open(),
+        }
     }
 
     /// Runs a request from where it is to its end, or to its next wait.
@@ -120,7 +137,7 @@ impl Database {
                 statements::Step::WaitFor(holder) => {
                     if self.sessions.would_deadlock(working.session, holder) {
                         self.sessions.rollback(working.session, &mut self.tables);
-                        return Ran::Deadlock(working);
+                        return Ran::Refused(working);
                     }
                     self.sessions.waits(working.session, holder);
                     self.waiting.push(working);
@@ -139,6 +156,9 @@ impl Database {
     /// After a transaction has ended: runs those that waited for it, in the order in which they
     /// came. Gives what each came to.
     pub(crate) fn wake_waiting(&mut self, now: Timestamp) -> Vec<Ran> {
+        if let Some(modelled) = &mut self.modelled {
+            return modelled.wake_waiting(now, &mut self.tables);
+        }
         let mut outcomes = Vec::new();
         let mut place = 0;
         while place < self.waiting.len() {
@@ -158,9 +178,17 @@ impl Database {
     }
 
     /// An open transaction is over without a commit: its client is gone or gave up.
-    pub(crate) fn abandon(&mut self, session: u32) {
+    pub(crate) fn abandon(&mut self, now: Timestamp, session: u32) {
         self.sessions.close_connection(session);
+        if let Some(modelled) = &mut self.modelled {
+            return modelled.abandon(now, session);
+        }
         self.waiting.retain(|working| working.session != session);
         self.sessions.rollback(session, &mut self.tables);
+    }
+
+    /// When a server that waits for something next does something by itself.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        self.modelled.as_ref()?.next_deadline()
     }
 }
