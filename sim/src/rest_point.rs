@@ -123,7 +123,7 @@ impl World {
             && self.processes.iter().all(|process| process.rests(self.now))
             && !self.broker.down
             && self.broker.messages.iter().all(broker::Message::is_over)
-            && self.database.rests()
+            && self.database.rests(self.timestamp())
             && self.downstream.rests()
             && self.hanging_attempts().next().is_none()
     }

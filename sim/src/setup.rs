@@ -2,7 +2,7 @@
 
 use crate::agenda::Ms;
 use crate::keyed::LEG_MAX_MS;
-use crate::servers::database::Profile;
+use crate::servers::database::{Profile, Rules};
 use crate::servers::downstream::Outside;
 use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
@@ -87,8 +87,7 @@ pub(crate) struct Constants {
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
     pub(crate) retention: Option<Ms>,
-    /// The database that the scenario names; `None`: what all of them have.
-    pub(crate) database: Option<Profile>,
+    pub(crate) database: Rules,
     pub(crate) renew_every: Option<Span>,
     /// How many slots there are in all.
     pub(crate) slots: usize,
@@ -303,8 +302,17 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
     }
 }
 
+fn database(table: &DatabaseTable) -> Rules {
+    let in_ms = |span: Span| i64::try_from(span.ms()).unwrap_or(i64::MAX);
+    Rules {
+        profile: product(table),
+        behind_ms: in_ms(table.failover_loses),
+        replica_lag_ms: in_ms(table.replica_lag),
+    }
+}
+
 /// The product that the scenario names, as its clients set it up.
-fn database(table: &DatabaseTable) -> Option<Profile> {
+fn product(table: &DatabaseTable) -> Option<Profile> {
     let flavor = match table.profile {
         DatabaseProfile::Generic => return None,
         DatabaseProfile::Postgresql => Flavor::Postgres,

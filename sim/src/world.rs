@@ -157,7 +157,7 @@ impl World {
         calls.clear();
         injector.plan(plan);
         pollers.clear();
-        database.open(constants.database.as_ref());
+        database.open(&constants.database);
         *database_due = None;
         broker.open(&setup.scenario.broker);
         locks.clear();

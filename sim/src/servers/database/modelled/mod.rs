@@ -4,17 +4,20 @@
 //! statements one by one, COMMIT. What is committed is kept besides as plain rows
 //! ([`super::Tables`]), which is what pollers, judge and digest look at.
 
+mod mirror;
 mod translate;
 
+pub(super) use mirror::Mirror;
+
 use super::{Committed, Ran, Tables, Working};
-use crate::servers::database::Stored;
+use crate::calls::CallKey;
 use evidence::Timestamp;
 use scheduler::ports::sql::{Query, Reply, Setting, SqlError};
-use scheduler::ports::{Answer, Isolation, Key, Statement, Table};
+use scheduler::ports::{Answer, Isolation, Statement, Table};
 use scheduler::tables;
 use servers::Ms;
 use servers::database::{Flavor, Server, SessionId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What a scenario says of the server.
 #[derive(Clone, Debug)]
@@ -90,13 +93,18 @@ impl Modelled {
     }
 
     /// A request arrives.
-    pub(crate) fn arrive(&mut self, now: Timestamp, working: Working, rows: &mut Tables) -> Ran {
+    pub(crate) fn arrive(
+        &mut self,
+        now: Timestamp,
+        working: Working,
+        mirror: &mut Mirror<'_>,
+    ) -> Ran {
         let open = self.connection(now, working.session).open;
         let stage = match open || alone(&working) {
             true => Stage::Statement,
             false => Stage::Begin,
         };
-        self.go_on(now, Requested { working, stage }, rows)
+        self.go_on(now, Requested { working, stage }, mirror)
     }
 
     fn connection(&mut self, now: Timestamp, session: u32) -> &mut Connection {
@@ -126,7 +134,7 @@ impl Modelled {
     }
 
     /// Sends what comes next until the request is over or has to wait.
-    fn go_on(&mut self, now: Timestamp, mut requested: Requested, rows: &mut Tables) -> Ran {
+    fn go_on(&mut self, now: Timestamp, mut requested: Requested, mirror: &mut Mirror<'_>) -> Ran {
         loop {
             let query = self.next_query(&requested);
             let on = self.connection(now, requested.working.session).id;
@@ -135,7 +143,7 @@ impl Modelled {
                 self.waiting.push(requested);
                 return Ran::Waits;
             };
-            match self.answered(now, &mut requested, reply, rows) {
+            match self.answered(now, &mut requested, reply, mirror) {
                 None => {}
                 Some(end) => return self.ended(requested.working, end),
             }
@@ -163,7 +171,7 @@ impl Modelled {
         now: Timestamp,
         requested: &mut Requested,
         reply: Result<Reply, SqlError>,
-        rows: &mut Tables,
+        mirror: &mut Mirror<'_>,
     ) -> Option<End> {
         let working = &mut requested.working;
         let session = working.session;
@@ -173,7 +181,7 @@ impl Modelled {
                 requested.stage = Stage::Statement;
                 self.done_or_commit(requested)
             }
-            (Stage::Commit, Ok(_)) => Some(End::Done(self.committed(now, session, rows))),
+            (Stage::Commit, Ok(_)) => Some(End::Done(self.committed(now, session, mirror))),
             (Stage::Statement, Ok(reply)) => {
                 let statement = working.statements.get(working.next)?;
                 let answer = answer(statement, reply);
@@ -187,7 +195,7 @@ impl Modelled {
                     return Some(End::Done(Committed::default()));
                 }
                 if alone(working) {
-                    return Some(End::Done(self.committed(now, session, rows)));
+                    return Some(End::Done(self.committed(now, session, mirror)));
                 }
                 self.done_or_commit(requested)
             }
@@ -216,33 +224,12 @@ impl Modelled {
     }
 
     /// The transaction is over and its rows are there for everybody.
-    fn committed(&mut self, now: Timestamp, session: u32, rows: &mut Tables) -> Committed {
+    fn committed(&mut self, now: Timestamp, session: u32, mirror: &mut Mirror<'_>) -> Committed {
         let connection = self.connection(now, session);
         connection.open = false;
         let touched = std::mem::take(&mut connection.touched);
-        for number in 0..tables::COUNT {
-            let table = Table(number as u8);
-            if touched.touches(table) {
-                self.copy(table, rows);
-            }
-        }
+        mirror.follow(&self.server, now, touched.tables);
         touched
-    }
-
-    /// Makes the plain rows those that the server has committed.
-    fn copy(&self, table: Table, rows: &mut Tables) {
-        let mut gone: BTreeSet<Key> = rows.rows(table).map(|(key, _)| key.clone()).collect();
-        for values in self.server.committed(table) {
-            let Some(row) = translate::row(table, &values) else {
-                continue;
-            };
-            gone.remove(&row.key);
-            let (cells, slot) = (row.cells, row.slot);
-            rows.put(table, &row.key, Some(Stored { cells, slot }));
-        }
-        for key in gone {
-            rows.put(table, &key, None);
-        }
     }
 
     fn roll_back(&mut self, now: Timestamp, session: u32) {
@@ -272,7 +259,7 @@ impl Modelled {
 
     /// Runs those that waited and can go on, in the order in which they came. Gives what each came
     /// to.
-    pub(crate) fn wake_waiting(&mut self, now: Timestamp, rows: &mut Tables) -> Vec<Ran> {
+    pub(crate) fn wake_waiting(&mut self, now: Timestamp, mirror: &mut Mirror<'_>) -> Vec<Ran> {
         self.server.advance(ms(now));
         let mut outcomes = Vec::new();
         let mut place = 0;
@@ -284,9 +271,9 @@ impl Modelled {
                 continue;
             };
             let mut requested = self.waiting.remove(place);
-            let ran = match self.answered(now, &mut requested, reply, rows) {
+            let ran = match self.answered(now, &mut requested, reply, mirror) {
                 Some(end) => self.ended(requested.working, end),
-                None => self.go_on(now, requested, rows),
+                None => self.go_on(now, requested, mirror),
             };
             // One that waits again stands at the end of the line.
             if !matches!(ran, Ran::Waits) {
@@ -317,14 +304,31 @@ impl Modelled {
         Some(Timestamp(i64::try_from(at).unwrap_or(i64::MAX)))
     }
 
-    /// The server stops without warning and starts again.
-    pub(crate) fn crash(&mut self, now: Timestamp, rows: &mut Tables) {
+    /// The server stops without warning and starts again. Gives the calls that waited.
+    pub(crate) fn crash(&mut self, now: Timestamp, mirror: &mut Mirror<'_>) -> Vec<CallKey> {
         self.server.crash(ms(now));
         self.connections.clear();
         self.idle.clear();
-        self.waiting.clear();
+        mirror.follow(&self.server, now, u32::MAX);
+        let waiting = self.waiting.drain(..);
+        waiting
+            .filter_map(|requested| requested.working.call)
+            .collect()
+    }
+
+    /// Another server takes over, with these rows.
+    pub(crate) fn restore(&mut self, now: Timestamp, rows: &Tables) {
+        *self = Modelled::new(self.profile.clone());
+        let Some(filler) = self.idle.last().copied() else {
+            return;
+        };
         for number in 0..tables::COUNT {
-            self.copy(Table(number as u8), rows);
+            let table = Table(number as u8);
+            for (key, stored) in rows.rows(table) {
+                let query = translate::restored(self.profile.flavor, table, key, stored);
+                self.server.submit(ms(now), filler, query);
+                self.server.take(filler);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! A table of the pipeline has its key as primary key, then the columns of its rows, and at the
 //! end the slot whose run wrote the row last: hidden truth, which no condition reads.
 
+use crate::servers::database::Stored;
 use evidence::{Slot, SlotTag};
 use scheduler::ports::sql::{
     Arithmetic, Collation, ColumnDef, Comparison, Conflict, Delete, IndexDef, Insert, Locking,
@@ -118,6 +119,19 @@ fn insert(
         },
         returning: None,
     }
+}
+
+/// Puts a row there as it was.
+pub(super) fn restored(flavor: Flavor, table: Table, key: &Key, row: &Stored) -> Query {
+    let cells: Vec<Expr> = row.cells.iter().cloned().map(Expr::Value).collect();
+    Query::Insert(insert(
+        flavor,
+        table,
+        key,
+        &cells,
+        OnConflict::Abort,
+        row.slot,
+    ))
 }
 
 fn update(
