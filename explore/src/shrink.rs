@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 /// Kinds from the weakest to the strongest, by how much of the world they disturb: one message;
 /// one link; one process; a person; a server.
-pub const BY_STRENGTH: [FaultKind; 14] = [
+pub const BY_STRENGTH: [FaultKind; 16] = [
     FaultKind::Refuse,
     FaultKind::Delay,
     FaultKind::DuplicateRequest,
@@ -41,6 +41,8 @@ pub const BY_STRENGTH: [FaultKind; 14] = [
     FaultKind::Crash,
     FaultKind::OperatorReplay,
     FaultKind::BrokerRestart,
+    FaultKind::DatabaseRestart,
+    FaultKind::Failover,
 ];
 
 /// Up to so many faults every part of a plan is tried: at most 256.

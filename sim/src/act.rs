@@ -26,6 +26,7 @@ impl World {
             Action::AckDeadline { message, delivery } => self.ack_deadline(message, delivery),
             Action::Available { message } => self.available(message),
             Action::BrokerUp => self.broker_comes_up(),
+            Action::DatabaseUp => self.database_comes_up(),
             Action::EffectDone(number) => self.effect_done(number),
             Action::DatabaseDue => self.database_due(),
             Action::Abandon(session) => self.abandon_session(session),

@@ -46,6 +46,8 @@ pub(crate) enum Action {
     },
     /// The broker is back after a restart.
     BrokerUp,
+    /// The database is back after a restart.
+    DatabaseUp,
     /// The downstream has finished the effect of this request.
     EffectDone(u32),
     /// The database looks after those who wait.

@@ -140,7 +140,7 @@ impl World {
                 Action::Wake(task) if self.tasks.is_alive(task) => {
                     waiting.slots.push((entry.at, entry.instance, task));
                 }
-                Action::Start(_) | Action::BrokerUp => return None,
+                Action::Start(_) | Action::BrokerUp | Action::DatabaseUp => return None,
                 Action::Depart(call)
                 | Action::Arrive(call)
                 | Action::ArriveAgain(call)

@@ -8,6 +8,7 @@ use crate::servers::downstream::{Arrived, Asker, DownstreamRequest};
 use crate::servers::{Request, Response};
 use crate::world::World;
 use evidence::{Ids, MessageId, Slot, SlotTag, What};
+use scenarios::spec::Server;
 use scheduler::ports::{CallError, Envelope, Interest, Published, Receipt, Reply};
 use scheduler::steps;
 
@@ -140,6 +141,39 @@ impl World {
         if self.database_due != Some(at) {
             self.database_due = Some(at);
             self.agenda.add(at, 0, Action::DatabaseDue);
+        }
+    }
+
+    /// A server stops; a standby that is `lose_ms` behind, or it itself, is there at `up`.
+    pub(crate) fn server_goes_down(&mut self, server: Server, instance: u8, up: Ms, lose_ms: i64) {
+        match server {
+            Server::Database => {
+                let now = self.timestamp();
+                for call in self.database.go_down(now, lose_ms) {
+                    self.break_call(call);
+                }
+                self.agenda.add(up, instance, Action::DatabaseUp);
+                self.rearrange_polls(|_| true);
+            }
+            Server::Broker => {
+                self.agenda.add(up, instance, Action::BrokerUp);
+                self.broker_goes_down();
+            }
+            Server::Lock | Server::Downstream => {}
+        }
+    }
+
+    /// The database is back.
+    pub(crate) fn database_comes_up(&mut self) {
+        self.database.down = false;
+    }
+
+    /// Whether a server refuses everything because it is away.
+    pub(crate) fn is_down(&self, server: Server) -> bool {
+        match server {
+            Server::Database => self.database.down,
+            Server::Broker => self.broker.down,
+            Server::Lock | Server::Downstream => false,
         }
     }
 

@@ -4,7 +4,7 @@ use super::Scenario;
 use super::signed::SignedSpan;
 use crate::spec::applies::StepFacts;
 use crate::spec::faults::{self, Amount};
-use crate::spec::{Fault, FaultKind, FaultSpec, Phase, RunRef, Space};
+use crate::spec::{Fault, FaultKind, FaultSpec, Magnitudes, Phase, RunRef, Space};
 use evidence::{Cast, InstanceId, Step};
 use scheduler::{Span, steps};
 use serde::de::{self, Deserializer};
@@ -25,6 +25,9 @@ pub struct FaultTable {
     /// By how much a clock steps; backwards with a minus sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<SignedSpan>,
+    /// How far behind the standby of a failover is; left out: as the server's table says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose: Option<Span>,
     /// Which way of a partition is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
@@ -87,6 +90,8 @@ impl FaultTable {
             lasts: (amount == Amount::Lasting)
                 .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
             by: (amount == Amount::Jumping).then(|| SignedSpan::millis(fault.magnitude_ms)),
+            lose: (amount == Amount::Losing)
+                .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
             direction,
         })
     }
@@ -113,7 +118,7 @@ impl FaultTable {
             occurrence: self.at.occurrence,
             phase: self.phase(kind, scenario)?,
             kind,
-            magnitude_ms: self.magnitude_ms()?,
+            magnitude_ms: self.magnitude_ms(scenario)?,
         })
     }
 
@@ -191,7 +196,13 @@ impl FaultTable {
         }
     }
 
-    fn magnitude_ms(&self) -> Result<i64, WrongFault> {
+    fn magnitude_ms(&self, scenario: &Scenario) -> Result<i64, WrongFault> {
+        if self.kind == FaultName::Failover {
+            return self.lost_ms(scenario);
+        }
+        if self.lose.is_some() {
+            return Err(WrongFault::new("lose", "`lose` belongs to failover"));
+        }
         let lasts = matches!(
             self.kind,
             FaultName::Pause | FaultName::Delay | FaultName::Partition
@@ -223,6 +234,29 @@ impl FaultTable {
             (_, Some(by)) => Ok(by.ms()),
             (None, None) => Ok(0),
         }
+    }
+}
+
+impl FaultTable {
+    /// What a failover loses, at most as much as the standby may be behind.
+    fn lost_ms(&self, scenario: &Scenario) -> Result<i64, WrongFault> {
+        if self.lasts.is_some() || self.by.is_some() {
+            let key = if self.lasts.is_some() { "for" } else { "by" };
+            return Err(WrongFault::new(key, "a failover has `lose` only"));
+        }
+        let server = StepFacts::of(self.at.step.0.number, scenario).and_then(|step| step.server());
+        let behind = server.map_or(0, |server| {
+            Magnitudes::of(scenario).losing_ms[server as usize]
+        });
+        let lose = self.lose.map_or(behind, Span::as_i64);
+        if lose == 0 || lose > behind {
+            return Err(WrongFault::new(
+                if self.lose.is_some() { "lose" } else { "do" },
+                "a failover loses more than nothing and at most what the server's table says, such \
+                 as `[database] failover_loses = \"5s\"`",
+            ));
+        }
+        Ok(lose)
     }
 }
 
@@ -259,6 +293,10 @@ pub enum FaultName {
     OperatorReplay,
     /// See [`FaultKind::ClockStep`].
     ClockStep,
+    /// See [`FaultKind::Failover`].
+    Failover,
+    /// See [`FaultKind::DatabaseRestart`].
+    DatabaseRestart,
 }
 
 /// Which way of a partition is cut.
@@ -296,6 +334,8 @@ impl FaultName {
             FaultKind::BrokerRestart => FaultName::BrokerRestart,
             FaultKind::OperatorReplay => FaultName::OperatorReplay,
             FaultKind::ClockStep => FaultName::ClockStep,
+            FaultKind::Failover => FaultName::Failover,
+            FaultKind::DatabaseRestart => FaultName::DatabaseRestart,
         };
         (name, None)
     }
@@ -319,6 +359,8 @@ impl FaultName {
             FaultName::BrokerRestart => FaultKind::BrokerRestart,
             FaultName::OperatorReplay => FaultKind::OperatorReplay,
             FaultName::ClockStep => FaultKind::ClockStep,
+            FaultName::Failover => FaultKind::Failover,
+            FaultName::DatabaseRestart => FaultKind::DatabaseRestart,
         }
     }
 }

@@ -235,14 +235,16 @@ impl StepFacts {
     /// Whether a space has a kind here; `replayable` tells whether a message of the site's run had
     /// been accepted by then.
     pub fn offers(&self, space: Space, kind: FaultKind, phase: Phase, replayable: bool) -> bool {
-        let places = match space {
-            Space::Core => faults::of(kind).core,
-            // Kinds outside the envelope join `beyond`; there are none yet.
-            Space::Full | Space::Beyond => faults::of(kind).places,
+        let described = faults::of(kind);
+        let (places, besides) = match space {
+            Space::Core => (described.core, &[] as &[_]),
+            Space::Full => (described.places, &[] as &[_]),
+            Space::Beyond => (described.places, described.beyond),
         };
         self.has(phase)
             && places
                 .iter()
+                .chain(besides)
                 .any(|(scope, at)| *at == phase && self.is_in(*scope, replayable))
     }
 
@@ -253,6 +255,9 @@ impl StepFacts {
             Scope::Calls => self.server().is_some(),
             Scope::CallsThatRepeat => self.server().is_some() && self.repeats == Repeats::Yes,
             Scope::BrokerCalls => self.server() == Some(Server::Broker),
+            Scope::DatabaseCalls => self.server() == Some(Server::Database),
+            // Whether it is behind, the magnitudes know.
+            Scope::CallsOfReplicated => self.server().is_some(),
             Scope::CallsOfAcceptedRuns => self.server().is_some() && replayable,
             Scope::Waits => self.doing == Doing::Waiting,
             Scope::ClockReaders => self.reads_node_clock,

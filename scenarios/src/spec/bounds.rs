@@ -49,6 +49,12 @@ impl Bounds {
                         }
                         match (faults::of(kind).amount, space) {
                             (Amount::Nothing, _) => choices.push((kind, 0)),
+                            (Amount::Losing, _) => {
+                                let behind = step
+                                    .server()
+                                    .map(|server| magnitudes.losing_ms[server as usize]);
+                                choices.extend(behind.filter(|ms| *ms > 0).map(|ms| (kind, ms)));
+                            }
                             (_, Space::Core) => choices.push((kind, magnitudes.past_longest_ms)),
                             (Amount::Lasting, _) => {
                                 choices.extend(magnitudes.lasting_ms.iter().map(|ms| (kind, *ms)));
@@ -202,15 +208,30 @@ mod tests {
         let scenario = Scenario::default();
         let [core, full, beyond] =
             [Space::Core, Space::Full, Space::Beyond].map(|space| Bounds::new(&scenario, space));
-        assert_eq!(full.table, beyond.table);
-        for (few, many) in core.table.iter().zip(&full.table) {
-            assert!(few.iter().all(|choice| many.contains(choice)));
+        for (less, more) in [(&core, &full), (&full, &beyond)] {
+            for (few, many) in less.table.iter().zip(&more.table) {
+                assert!(few.iter().all(|choice| many.contains(choice)));
+            }
         }
+        // 17 statements that a database restart can strike.
+        assert_eq!(beyond.cells().len(), full.cells().len() + 17);
         // 28 calls x (lose_request, lose_reply, crash, pause), 12 of them also duplicated, 6 with a
         // broker that can restart; 3 steps inside the instance x (crash, pause).
         assert_eq!(core.cells().len(), 28 * 4 + 12 + 6 + 3 * 2);
         // 28 calls x 11, 12 duplicated, 6 broker restarts, 3 steps inside x 3, 3 clock readers.
         assert_eq!(full.cells().len(), 28 * 11 + 12 + 6 + 3 * 3 + 3);
+    }
+
+    #[test]
+    fn a_failover_is_beyond_the_envelope_and_loses_what_the_scenario_says() {
+        let behind = "[database]\nfailover_loses = '5s'";
+        let scenario = Scenario::parse(behind, "t").expect("it is a scenario");
+        let at = |space| {
+            let bounds = Bounds::new(&scenario, space);
+            names(&bounds, &steps::GUARD_FINISH, Phase::Before, false)
+        };
+        assert!(at(Space::Beyond).ends_with("failover 5000, database_restart"));
+        assert_eq!(at(Space::Full).matches("failover").count(), 0);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! What happens changes only where something lasts longer than a deadline; so for each deadline T
 //! the list has one magnitude just below and one just past it.
 
+use super::Server;
 use crate::{Scenario, file::TopologyKind};
 use scheduler::Span;
 use scheduler::dispatch::ClaimConfig;
@@ -38,6 +39,8 @@ pub struct Magnitudes {
     pub lasting_ms: Vec<i64>,
     /// Just past the longest deadline.
     pub past_longest_ms: i64,
+    /// By server: how far its standby is behind; 0: it has none, or one that has everything.
+    pub losing_ms: [i64; Server::ALL.len()],
 }
 
 impl Magnitudes {
@@ -72,6 +75,7 @@ impl Magnitudes {
             margin,
             lasting_ms,
             past_longest_ms,
+            losing_ms: losing_ms(scenario),
         }
     }
 
@@ -90,6 +94,14 @@ impl Magnitudes {
         let back = self.lasting_ms.iter().rev().map(|ms| -ms);
         back.chain(self.lasting_ms.iter().copied()).collect()
     }
+}
+
+/// How far the standbys are behind.
+fn losing_ms(scenario: &Scenario) -> [i64; Server::ALL.len()] {
+    Server::ALL.map(|server| match server {
+        Server::Database => scenario.database.failover_loses.as_i64(),
+        Server::Broker | Server::Lock | Server::Downstream => 0,
+    })
 }
 
 /// What somebody waits for.

@@ -17,7 +17,8 @@ pub enum Space {
     Core,
     /// Every kind wherever it applies, inside the envelope of the recommended stack.
     Full,
-    /// The whole table. There are no kinds outside the envelope yet, so that it equals `full`.
+    /// The whole table: besides, what lies outside the envelope (failovers that lose commits) and
+    /// the restarts of the servers that `full/1` does not have.
     Beyond,
 }
 
@@ -36,7 +37,7 @@ impl Space {
         match self {
             Space::Core => "core/1",
             Space::Full => "full/1",
-            Space::Beyond => "beyond/1",
+            Space::Beyond => "beyond/2",
         }
     }
 }

@@ -75,6 +75,7 @@ impl Fault {
             Amount::Nothing => {}
             Amount::Lasting => text.push_str(&format!(" for={}ms", self.magnitude_ms)),
             Amount::Jumping => text.push_str(&format!(" by={}ms", self.magnitude_ms)),
+            Amount::Losing => text.push_str(&format!(" lose={}ms", self.magnitude_ms)),
         }
         match self.kind {
             FaultKind::PartitionToServer => text.push_str(" direction=to_server"),
@@ -107,7 +108,7 @@ impl Fault {
         let (mut amount, mut direction) = (None, Direction::Both);
         for word in tail {
             match word.split_once('=').ok_or_else(form)? {
-                ("for" | "by", ms) => amount = Some(ms),
+                ("for" | "by" | "lose", ms) => amount = Some(ms),
                 ("direction", "to_server") => direction = Direction::ToServer,
                 ("direction", "from_server") => direction = Direction::FromServer,
                 _ => return Err(form()),
@@ -120,9 +121,11 @@ impl Fault {
         let kind = name.kind(direction);
         let magnitude_ms = match (faults::of(kind).amount, amount) {
             (Amount::Nothing, None) => 0,
-            (Amount::Lasting | Amount::Jumping, Some(text)) => SignedSpan::parse(text)
-                .map_err(|_| unknown("duration", text))?
-                .ms(),
+            (Amount::Lasting | Amount::Jumping | Amount::Losing, Some(text)) => {
+                SignedSpan::parse(text)
+                    .map_err(|_| unknown("duration", text))?
+                    .ms()
+            }
             _ => return Err(form()),
         };
         let is_named = |name: &std::sync::Arc<str>| &**name == instance;

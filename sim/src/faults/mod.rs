@@ -3,8 +3,10 @@
 mod broker_restart;
 mod clock_step;
 mod crash;
+mod database_restart;
 mod delay;
 mod duplicate_request;
+mod failover;
 mod graceful_stop;
 mod lose_reply;
 mod lose_request;
@@ -98,6 +100,8 @@ fn strike(world: &mut World, strike: &Strike<'_>) -> Travel {
         FaultKind::BrokerRestart => broker_restart::strike,
         FaultKind::OperatorReplay => operator_replay::strike,
         FaultKind::ClockStep => clock_step::strike,
+        FaultKind::Failover => failover::strike,
+        FaultKind::DatabaseRestart => database_restart::strike,
     };
     strike_by(world, strike);
     Travel::On { later: 0 }
@@ -130,6 +134,7 @@ pub(crate) fn tell(world: &World, fault: &Fault, step: &'static Step, until: Opt
     });
     let by = match fault.kind {
         FaultKind::ClockStep => format!(" by {} ms", fault.magnitude_ms),
+        FaultKind::Failover => format!(" losing {} ms", fault.magnitude_ms),
         FaultKind::PartitionToServer => " (to the server)".to_owned(),
         FaultKind::PartitionFromServer => " (from the server)".to_owned(),
         _ => String::new(),

@@ -31,6 +31,8 @@ pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String
         }
         FaultKind::GracefulStop => format!("{who} was told to stop {}", when()),
         FaultKind::BrokerRestart => format!("the broker restarted at {}", at(strike.at)),
+        FaultKind::Failover => format!("a standby of {server} took over that was {lasts} behind"),
+        FaultKind::DatabaseRestart => format!("the database restarted at {}", at(strike.at)),
         FaultKind::OperatorReplay => format!("a person replayed the message at {}", at(strike.at)),
         FaultKind::ClockStep => format!(
             "{who}'s clock jumped {} by {}",

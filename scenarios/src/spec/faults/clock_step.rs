@@ -17,4 +17,5 @@ pub(super) const CLOCK_STEP: Description = Description {
         (Scope::Waits, Phase::Request),
     ],
     core: &[],
+    beyond: &[],
 };

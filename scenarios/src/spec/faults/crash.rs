@@ -24,4 +24,5 @@ pub(super) const CRASH: Description = Description {
         (Scope::Steps, Phase::Done),
         (Scope::Steps, Phase::Reply),
     ],
+    beyond: &[],
 };

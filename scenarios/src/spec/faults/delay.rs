@@ -13,4 +13,5 @@ pub(super) const DELAY: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Request)],
     core: &[],
+    beyond: &[],
 };

@@ -15,4 +15,5 @@ pub(super) const DUPLICATE_REQUEST: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::CallsThatRepeat, Phase::Request)],
     core: &[(Scope::CallsThatRepeat, Phase::Request)],
+    beyond: &[],
 };

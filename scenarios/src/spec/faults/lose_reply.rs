@@ -14,4 +14,5 @@ pub(super) const LOSE_REPLY: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Calls, Phase::Done)],
     core: &[(Scope::Calls, Phase::Done)],
+    beyond: &[],
 };

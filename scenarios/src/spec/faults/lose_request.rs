@@ -13,4 +13,5 @@ pub(super) const LOSE_REQUEST: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Calls, Phase::Request)],
     core: &[(Scope::Calls, Phase::Request)],
+    beyond: &[],
 };

@@ -3,8 +3,10 @@
 mod broker_restart;
 mod clock_step;
 mod crash;
+mod database_restart;
 mod delay;
 mod duplicate_request;
+mod failover;
 mod graceful_stop;
 mod lose_reply;
 mod lose_request;
@@ -48,11 +50,15 @@ pub enum FaultKind {
     OperatorReplay = 12,
     /// The wall clock of the instance jumps.
     ClockStep = 13,
+    /// A standby takes over from a server, without the last things that it did.
+    Failover = 14,
+    /// The database restarts: connections break, open transactions are gone.
+    DatabaseRestart = 15,
 }
 
 impl FaultKind {
     /// Every kind, by number.
-    pub const ALL: [FaultKind; 14] = [
+    pub const ALL: [FaultKind; 16] = [
         FaultKind::LoseRequest,
         FaultKind::LoseReply,
         FaultKind::Delay,
@@ -67,6 +73,8 @@ impl FaultKind {
         FaultKind::BrokerRestart,
         FaultKind::OperatorReplay,
         FaultKind::ClockStep,
+        FaultKind::Failover,
+        FaultKind::DatabaseRestart,
     ];
 
     /// As written in files, tokens' explanations and output. The three partitions share a name
@@ -87,6 +95,8 @@ impl FaultKind {
             FaultKind::BrokerRestart => "broker_restart",
             FaultKind::OperatorReplay => "operator_replay",
             FaultKind::ClockStep => "clock_step",
+            FaultKind::Failover => "failover",
+            FaultKind::DatabaseRestart => "database_restart",
         }
     }
 }
@@ -107,6 +117,8 @@ pub struct Description {
     /// Where it applies in the space `core`; of a list of amounts only the one just past the
     /// longest deadline.
     pub core: &'static [(Scope, Phase)],
+    /// Where it applies besides in the space `beyond`.
+    pub beyond: &'static [(Scope, Phase)],
 }
 
 /// What a magnitude means.
@@ -118,6 +130,8 @@ pub enum Amount {
     Lasting,
     /// How far it jumps: the same, in both directions.
     Jumping,
+    /// How far the standby is behind: what the scenario says of the server.
+    Losing,
 }
 
 /// A set of steps.
@@ -131,6 +145,10 @@ pub enum Scope {
     CallsThatRepeat,
     /// Steps that call the broker.
     BrokerCalls,
+    /// Steps that call the database.
+    DatabaseCalls,
+    /// Steps that call a server which has a standby that is behind.
+    CallsOfReplicated,
     /// Steps that call a server for a run of which the broker has already accepted a message.
     CallsOfAcceptedRuns,
     /// `timer.wait`.
@@ -155,6 +173,8 @@ static ALL: [&Description; FaultKind::ALL.len()] = [
     &broker_restart::BROKER_RESTART,
     &operator_replay::OPERATOR_REPLAY,
     &clock_step::CLOCK_STEP,
+    &failover::FAILOVER,
+    &database_restart::DATABASE_RESTART,
 ];
 
 /// The description of a kind.
@@ -171,7 +191,8 @@ mod tests {
         for (number, kind) in FaultKind::ALL.into_iter().enumerate() {
             assert_eq!(kind as usize, number);
             assert_eq!(of(kind).kind, kind);
-            assert!(!of(kind).places.is_empty(), "{}", kind.name());
+            let places = of(kind).places.len() + of(kind).beyond.len();
+            assert!(places > 0, "{}", kind.name());
         }
     }
 }

@@ -13,6 +13,7 @@ pub(super) const PARTITION: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Before)],
     core: &[],
+    beyond: &[],
 };
 
 /// Only the way to the server.
@@ -23,6 +24,7 @@ pub(super) const PARTITION_TO_SERVER: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Before)],
     core: &[],
+    beyond: &[],
 };
 
 /// Only the way back.
@@ -33,4 +35,5 @@ pub(super) const PARTITION_FROM_SERVER: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Before)],
     core: &[],
+    beyond: &[],
 };

@@ -19,4 +19,5 @@ pub(super) const PAUSE: Description = Description {
         (Scope::Waits, Phase::Done),
     ],
     core: &[(Scope::Steps, Phase::Before)],
+    beyond: &[],
 };

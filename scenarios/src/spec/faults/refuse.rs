@@ -14,4 +14,5 @@ pub(super) const REFUSE: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Calls, Phase::Request)],
     core: &[],
+    beyond: &[],
 };

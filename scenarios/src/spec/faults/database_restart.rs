@@ -1,0 +1,15 @@
+//! `database_restart`: the database restarts; its connections break, open transactions are gone.
+
+use super::{Amount, Description, FaultKind, Scope};
+use crate::spec::Phase;
+
+/// See the module.
+pub(super) const DATABASE_RESTART: Description = Description {
+    kind: FaultKind::DatabaseRestart,
+    what: "the database restarts: connections break, open transactions and session locks are gone",
+    source: "an upgrade or a crash of the database",
+    amount: Amount::Nothing,
+    places: &[],
+    core: &[],
+    beyond: &[(Scope::DatabaseCalls, Phase::Before)],
+};
