@@ -213,8 +213,8 @@ mod tests {
                 assert!(few.iter().all(|choice| many.contains(choice)));
             }
         }
-        // 17 statements that a database restart can strike.
-        assert_eq!(beyond.cells().len(), full.cells().len() + 17);
+        // 15 statements that a database restart can strike.
+        assert_eq!(beyond.cells().len(), full.cells().len() + 15);
         // 28 calls x (lose_request, lose_reply, crash, pause), 12 of them also duplicated, 6 with a
         // broker that can restart; 3 steps inside the instance x (crash, pause).
         assert_eq!(core.cells().len(), 28 * 4 + 12 + 6 + 3 * 2);
