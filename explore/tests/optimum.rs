@@ -21,6 +21,7 @@ use scenarios::catalogue;
 use scenarios::spec::{Bounds, Fault, Plan, Space};
 use sim::{Outcome, Parts, Setup};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How an execution failed, as far as shrinking keeps it.
@@ -152,18 +153,25 @@ fn two_faults_give(case: &Case, seed: u64, wanted: &How) -> bool {
 struct FailsOnly<'a> {
     setup: &'a Setup,
     how: &'a How,
+    /// Ended by the first that does.
+    control: &'a Control,
+    faults: &'a Mutex<Option<usize>>,
 }
 
 impl FailsOnly<'_> {
-    fn judged(&self, mut outcome: Outcome) -> Outcome {
+    fn judged(&self, plan: &Plan, mut outcome: Outcome) -> Outcome {
         outcome.judgement.failure = how(&outcome.judgement) == *self.how;
+        if outcome.judgement.failure {
+            *self.faults.lock().unwrap() = Some(plan.faults.len());
+            self.control.stop();
+        }
         outcome
     }
 }
 
 impl Execute for FailsOnly<'_> {
     fn execute(&self, seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError> {
-        Ok(self.judged(Execute::execute(self.setup, seed, plan)?))
+        Ok(self.judged(plan, Execute::execute(self.setup, seed, plan)?))
     }
 
     fn execute_until(
@@ -172,7 +180,8 @@ impl Execute for FailsOnly<'_> {
         plan: &Plan,
         known: sim::Known<'_>,
     ) -> Result<Outcome, ExecuteError> {
-        Ok(self.judged(Execute::execute_until(self.setup, seed, plan, known)?))
+        let outcome = Execute::execute_until(self.setup, seed, plan, known)?;
+        Ok(self.judged(plan, outcome))
     }
 
     fn opaque(&self) -> Option<&'static str> {
@@ -182,10 +191,13 @@ impl Execute for FailsOnly<'_> {
 
 /// Runs or merges every plan of up to so many faults, until one ends so: how many faults it has.
 fn fewer_give(case: &Case, seed: u64, how: &How, up_to: usize) -> Option<usize> {
+    let (control, faults) = (Control::new(), Mutex::new(None));
     let checked = check(&Check {
         execute: &FailsOnly {
             setup: &case.setup,
             how,
+            control: &control,
+            faults: &faults,
         },
         seeds: &(seed..=seed),
         bounds: &[Bound {
@@ -197,17 +209,14 @@ fn fewer_give(case: &Case, seed: u64, how: &How, up_to: usize) -> Option<usize> 
         all_plans: false,
         show_next_up_to: 0,
         walking: Walking::default(),
-        control: &Control::new(),
+        control: &control,
     })
     .unwrap();
-    for l in &checked.levels {
-        eprintln!(
-            "{} seed {seed} {how:?} up to {up_to}: {} plans {} merged {} failing {}",
-            case.scenario.name, l.faults, l.plans, l.merged, l.failing
-        );
-    }
-    let broken = checked.levels.iter().find(|level| level.failing > 0)?;
-    Some(broken.faults.into())
+    let faults = *faults.lock().unwrap();
+    // Only what was looked at to its end proves that there is none.
+    assert!(faults.is_some() || checked.levels.iter().all(|level| level.cut.is_none()));
+    eprintln!("{} seed {seed} {how:?} up to {up_to}: {faults:?}", case.scenario.name);
+    faults
 }
 
 /// What shrinking made of the failing plans of one scenario.
