@@ -1,0 +1,65 @@
+//! Rules that a test can break on purpose, one at a time, to see the vectors find it.
+//!
+//! Without the feature `broken` no rule can be broken, and asking costs nothing.
+
+/// A rule of a model, named by what happens where it is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Broken {
+    /// PostgreSQL: REPEATABLE READ takes its snapshot at BEGIN.
+    PostgresSnapshotAtBegin,
+    /// PostgreSQL: an INSERT does not wait for who has the key.
+    PostgresNoWaitOnKey,
+    /// PostgreSQL: after a wait the condition is not looked at again.
+    PostgresNoRecheck,
+    /// PostgreSQL: an error leaves the transaction as it was.
+    PostgresErrorLeavesTransaction,
+    /// PostgreSQL: whoever closes the circle is the victim, at once.
+    PostgresCloserIsVictim,
+    /// PostgreSQL: NOW() is the start of the statement.
+    PostgresNowOfStatement,
+    /// PostgreSQL: SERIALIZABLE is REPEATABLE READ.
+    PostgresSerializableOff,
+    /// PostgreSQL: an advisory lock of the session ends with the transaction.
+    PostgresSessionLockEndsAtCommit,
+    /// PostgreSQL: SKIP LOCKED waits.
+    PostgresSkipWaits,
+}
+
+#[cfg(feature = "broken")]
+impl Broken {
+    /// Every rule that can be broken.
+    pub const ALL: [Broken; 9] = [
+        Broken::PostgresSnapshotAtBegin,
+        Broken::PostgresNoWaitOnKey,
+        Broken::PostgresNoRecheck,
+        Broken::PostgresErrorLeavesTransaction,
+        Broken::PostgresCloserIsVictim,
+        Broken::PostgresNowOfStatement,
+        Broken::PostgresSerializableOff,
+        Broken::PostgresSessionLockEndsAtCommit,
+        Broken::PostgresSkipWaits,
+    ];
+}
+
+#[cfg(feature = "broken")]
+std::thread_local! {
+    static NOW: std::cell::Cell<Option<Broken>> = const { std::cell::Cell::new(None) };
+}
+
+/// From now on this rule is broken on this thread; `None`: no rule is.
+#[cfg(feature = "broken")]
+pub fn set(rule: Option<Broken>) {
+    NOW.set(rule);
+}
+
+/// Whether this rule is broken now.
+#[cfg(feature = "broken")]
+pub(crate) fn is(rule: Broken) -> bool {
+    NOW.get() == Some(rule)
+}
+
+/// Whether this rule is broken now: never, in this build.
+#[cfg(not(feature = "broken"))]
+pub(crate) const fn is(_: Broken) -> bool {
+    false
+}
