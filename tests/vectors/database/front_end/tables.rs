@@ -43,7 +43,11 @@ impl FrontEnd {
         if let CreateTableOptions::None = options {
             return Ok(());
         }
-        for option in options.to_string().to_lowercase().split([' ', ',']) {
+        for option in options
+            .to_string()
+            .to_lowercase()
+            .replace(" = ", "=")
+            .split([' ', ',']) {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             match (name.trim(), value.trim()) {
                 ("", _)
