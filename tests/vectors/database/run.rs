@@ -10,7 +10,7 @@ use super::plan::{Action, Course, Move, Plan};
 use scheduler::ports::sql::{Query, Reply, Setting, SqlError};
 use servers::database::{Flavor, Server, SessionId, Status};
 use servers::{Choice, Ms};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// When the runs begin: 2026-01-01, after every time that a vector writes down.
 const BEGINNING: Ms = 1_767_225_600_000;
@@ -42,6 +42,7 @@ pub fn run(plan: &Plan, course: &Course, choice: Box<dyn Choice>) -> Result<(), 
         server: Server::with_choice(plan.flavor, choice),
         sessions: BTreeMap::new(),
         waiting: BTreeMap::new(),
+        released: BTreeSet::new(),
         everywhere: Vec::new(),
         now: BEGINNING,
     };
@@ -50,7 +51,7 @@ pub fn run(plan: &Plan, course: &Course, choice: Box<dyn Choice>) -> Result<(), 
     for (index, step) in course.moves.iter().enumerate() {
         let (prepared, seen) = run.step(step).map_err(at(index + 1))?;
         judge(plan.flavor, &step.expect, prepared.as_ref(), &seen).map_err(at(index + 1))?;
-        run.still_wait(&course.moves[index + 1..])
+        run.still_wait(step, &course.moves[index + 1..])
             .map_err(at(index + 1))?;
     }
     run.final_state(course).map_err(at(course.moves.len() + 1))
@@ -63,6 +64,8 @@ struct Run<'a> {
     sessions: BTreeMap<String, SessionId>,
     /// Statements that are waiting, or were and have an answer that nobody has fetched.
     waiting: BTreeMap<String, Prepared>,
+    /// Those of them that may have their answer already.
+    released: BTreeSet<String>,
     /// What was set for every session.
     everywhere: Vec<Setting>,
     now: Ms,
@@ -133,6 +136,7 @@ impl Run<'_> {
                     return Err("it has nothing to wait for".to_owned());
                 };
                 let answer = self.answer(id)?;
+                self.released.remove(session);
                 Ok((Some(prepared), Seen::Answer(answer)))
             }
             Action::End => {
@@ -228,17 +232,23 @@ impl Run<'_> {
     }
 
     /// A statement stays waiting until the step that releases it: the one before its answer is
-    /// fetched.
-    fn still_wait(&self, ahead: &[Move]) -> Result<(), String> {
-        let fetched = ahead
+    /// fetched, or an error that ends somebody's transaction before the client says ROLLBACK.
+    fn still_wait(&mut self, done: &Move, ahead: &[Move]) -> Result<(), String> {
+        let fetched: Vec<&str> = ahead
             .iter()
             .take_while(|step| matches!(step.action, Action::Await))
-            .map(|step| step.session.as_str());
-        let fetched: Vec<&str> = fetched.collect();
+            .map(|step| step.session.as_str())
+            .collect();
+        let error = done.expect.error.as_deref();
+        let ends = error.is_some_and(|error| ends_transaction(self.plan.flavor, error));
         for session in self.waiting.keys() {
             let id = self.connection(session)?;
-            let waits = matches!(self.server.status(id), Status::Waiting { .. });
-            if !waits && !fetched.contains(&session.as_str()) {
+            if matches!(self.server.status(id), Status::Waiting { .. }) {
+                continue;
+            }
+            if ends || fetched.contains(&session.as_str()) {
+                self.released.insert(session.clone());
+            } else if !self.released.contains(session) {
                 return Err(format!("{session} should still wait, but does not"));
             }
         }
@@ -271,5 +281,14 @@ impl Run<'_> {
             named.map_or_else(|| "somebody else".to_owned(), |(name, _)| name.clone())
         };
         ids.iter().map(name).collect()
+    }
+}
+
+/// Whether an error is the end of the transaction, and of its locks. In PostgreSQL each is; in
+/// MariaDB most undo the statement only.
+fn ends_transaction(flavor: Flavor, error: &str) -> bool {
+    match flavor {
+        Flavor::Postgres => true,
+        Flavor::MariaDb => matches!(error, "1213" | "1020" | "2006" | "2013"),
     }
 }

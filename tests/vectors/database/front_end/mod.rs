@@ -116,6 +116,23 @@ fn parsed(flavor: Flavor, sql: &str) -> Result<(Statement, normalise::Asides), U
     }
 }
 
+/// The names that a statement makes up: of a table, its columns and indexes, of a savepoint.
+pub fn declared_names(flavor: Flavor, sql: &str) -> Vec<String> {
+    let name_of = |name: &ObjectName| name.0.last()?.as_ident().map(|ident| ident.value.clone());
+    match parsed(flavor, sql) {
+        Ok((Statement::CreateTable(table), _)) => {
+            let columns = table.columns.iter().map(|column| column.name.value.clone());
+            let indexes = table.constraints.iter().filter_map(tables::name_of_index);
+            columns.chain(indexes).chain(name_of(&table.name)).collect()
+        }
+        Ok((Statement::CreateIndex(index), _)) => {
+            index.name.as_ref().and_then(name_of).into_iter().collect()
+        }
+        Ok((Statement::Savepoint { name }, _)) => vec![name.value],
+        _ => Vec::new(),
+    }
+}
+
 /// The parser's name for a server.
 pub fn dialect(flavor: Flavor) -> &'static dyn Dialect {
     match flavor {

@@ -47,7 +47,8 @@ impl FrontEnd {
             .to_string()
             .to_lowercase()
             .replace(" = ", "=")
-            .split([' ', ',']) {
+            .split([' ', ','])
+        {
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
             match (name.trim(), value.trim()) {
                 ("", _)
@@ -226,4 +227,15 @@ fn columns_of(
                 .ok_or_else(|| Unsupported("an index on a column that is not there".to_owned()))
         })
         .collect()
+}
+
+/// The name of a key, where it has one.
+pub(super) fn name_of_index(constraint: &TableConstraint) -> Option<String> {
+    let name = match constraint {
+        TableConstraint::PrimaryKey(key) => key.name.as_ref().or(key.index_name.as_ref()),
+        TableConstraint::Unique(key) => key.name.as_ref().or(key.index_name.as_ref()),
+        TableConstraint::Index(key) => key.name.as_ref(),
+        _ => None,
+    };
+    name.map(|name| name.value.clone())
 }
