@@ -35,9 +35,29 @@ pub fn mariadb(vector: &Vector) -> Outcome {
 /// Replays a vector under names that the seed makes.
 pub fn replay(flavor: Flavor, vector: &Vector, seed: u64) -> Outcome {
     let renamed = rename::renamed(flavor, vector, seed);
-    match plan::plan(flavor, &renamed) {
-        Ok(plan) => races::outcome(&plan),
-        Err(plan::Unplanned::OutOfScope(kind)) => Outcome::OutOfScope { reason: kind },
+    match plan::plan(flavor, &renamed.vector) {
+        Ok(plan) => match races::outcome(&plan) {
+            Outcome::Disagreed { step, why } => Outcome::Disagreed {
+                step,
+                why: renamed.in_old_names(&why),
+            },
+            outcome => outcome,
+        },
+        Err(plan::Unplanned::OutOfScope(reason)) => Outcome::OutOfScope { reason },
         Err(plan::Unplanned::NotRead { step, why }) => Outcome::Disagreed { step, why },
+    }
+}
+
+/// Where a vector of a database stops agreeing, under names that the seed makes. (What is told
+/// there has the texts in it, which have other letters.)
+pub fn replay_named(vector: &Vector, seed: u64) -> Option<usize> {
+    let flavor = match vector.server.as_str() {
+        "postgresql" => Flavor::Postgres,
+        "mariadb" => Flavor::MariaDb,
+        _ => return None,
+    };
+    match replay(flavor, vector, seed) {
+        Outcome::Disagreed { step, .. } => Some(step),
+        Outcome::Agreed | Outcome::OutOfScope { .. } => None,
     }
 }

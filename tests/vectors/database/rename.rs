@@ -17,10 +17,25 @@ use servers::database::Flavor;
 use sqlparser::tokenizer::{Token, Tokenizer, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The vector under other names.
-pub fn renamed(flavor: Flavor, vector: &Vector, seed: u64) -> Vector {
+/// A vector under other names.
+pub struct Renamed {
+    pub vector: Vector,
+    /// The other name of each.
+    names: BTreeMap<String, String>,
+}
+
+impl Renamed {
+    /// A text about the vector, in the names that it had.
+    pub fn in_old_names(&self, text: &str) -> String {
+        let old = |text: String, (old, new): (&String, &String)| text.replace(new, old);
+        self.names.iter().fold(text.to_owned(), old)
+    }
+}
+
+/// The vector under names that the seed makes.
+pub fn renamed(flavor: Flavor, vector: &Vector, seed: u64) -> Renamed {
     let mut dice = Dice::new(seed, &vector.id);
-    let names = names(flavor, vector, &mut dice);
+    let names = other_names(flavor, vector, &mut dice);
     let mut texts = Vec::new();
     let mut seen = vector.clone();
     visit(&mut seen, &mut |part| match part {
@@ -29,8 +44,8 @@ pub fn renamed(flavor: Flavor, vector: &Vector, seed: u64) -> Vector {
         Part::Session(_) => {}
     });
     let spelling = Spelling::random(&texts, &mut dice);
-    let mut renamed = vector.clone();
-    visit(&mut renamed, &mut |part| match part {
+    let mut vector = vector.clone();
+    visit(&mut vector, &mut |part| match part {
         Part::Sql(sql) => *sql = sql_renamed(flavor, sql, &names, &spelling),
         Part::Cell(cell) => *cell = spelling.of(cell),
         Part::Session(name) => {
@@ -39,7 +54,7 @@ pub fn renamed(flavor: Flavor, vector: &Vector, seed: u64) -> Vector {
             }
         }
     });
-    renamed
+    Renamed { vector, names }
 }
 
 /// A part of a vector that has names or values in it.
@@ -126,7 +141,7 @@ fn visit_rows(rows: &mut Value, see: &mut dyn FnMut(Part<'_>)) {
 }
 
 /// Another name for each that the vector makes up.
-fn names(flavor: Flavor, vector: &Vector, dice: &mut Dice) -> BTreeMap<String, String> {
+fn other_names(flavor: Flavor, vector: &Vector, dice: &mut Dice) -> BTreeMap<String, String> {
     let mut old: BTreeSet<String> = vector.sessions.iter().cloned().collect();
     let mut seen = vector.clone();
     visit(&mut seen, &mut |part| {
