@@ -8,6 +8,7 @@
 //!
 //! Each model is held, step by step, against what the real server did (`tests/vectors/`).
 
+pub mod broken;
 mod choice;
 pub mod database;
 
