@@ -5,24 +5,67 @@
 /// A rule of a model, named by what happens where it is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Broken {
+    /// PostgreSQL: REPEATABLE READ takes its snapshot at BEGIN.
+    PostgresSnapshotAtBegin,
+    /// PostgreSQL: an INSERT does not wait for who has the key.
+    PostgresNoWaitOnKey,
+    /// PostgreSQL: after a wait the condition is not looked at again.
+    PostgresNoRecheck,
+    /// PostgreSQL: an error leaves the transaction as it was.
+    PostgresErrorLeavesTransaction,
+    /// PostgreSQL: whoever closes the circle is the victim, at once.
+    PostgresCloserIsVictim,
+    /// PostgreSQL: NOW() is the start of the statement.
+    PostgresNowOfStatement,
+    /// PostgreSQL: SERIALIZABLE is REPEATABLE READ.
+    PostgresSerializableOff,
+    /// PostgreSQL: an advisory lock of the session ends with the transaction.
+    PostgresSessionLockEndsAtCommit,
+    /// PostgreSQL: SKIP LOCKED waits.
+    PostgresSkipWaits,
     /// MariaDB: two transactions cannot lock one gap.
-    GapLocksExclude,
+    MariaGapLocksExclude,
     /// MariaDB: an insert does not wait for whoever has locked the gap.
-    InsertIgnoresGapLocks,
+    MariaInsertIgnoresGapLocks,
     /// MariaDB: the victim of a deadlock is who has done most.
-    HeaviestIsVictim,
+    MariaHeaviestIsVictim,
     /// MariaDB: INSERT IGNORE does not wait for an uncommitted row with the same key.
-    IgnoreReturnsAtOnce,
+    MariaIgnoreReturnsAtOnce,
     /// MariaDB: a failed or ignored insert keeps no lock on the row in its way.
-    FailedInsertKeepsNoLock,
+    MariaFailedInsertKeepsNoLock,
     /// MariaDB: a lock wait timeout rolls the whole transaction back.
-    TimeoutRollsBackAll,
-    /// MariaDB: the snapshot is taken at BEGIN.
-    SnapshotAtBegin,
+    MariaTimeoutRollsBackAll,
+    /// MariaDB: REPEATABLE READ takes its snapshot at BEGIN.
+    MariaSnapshotAtBegin,
     /// MariaDB: after a deadlock the session is in a transaction still.
-    DeadlockLeavesTransactionOpen,
+    MariaDeadlockLeavesTransaction,
     /// MariaDB: NOW() is the start of the transaction.
-    NowOfTransaction,
+    MariaNowOfTransaction,
+}
+
+#[cfg(feature = "broken")]
+impl Broken {
+    /// Every rule that can be broken.
+    pub const ALL: [Broken; 18] = [
+        Broken::PostgresSnapshotAtBegin,
+        Broken::PostgresNoWaitOnKey,
+        Broken::PostgresNoRecheck,
+        Broken::PostgresErrorLeavesTransaction,
+        Broken::PostgresCloserIsVictim,
+        Broken::PostgresNowOfStatement,
+        Broken::PostgresSerializableOff,
+        Broken::PostgresSessionLockEndsAtCommit,
+        Broken::PostgresSkipWaits,
+        Broken::MariaGapLocksExclude,
+        Broken::MariaInsertIgnoresGapLocks,
+        Broken::MariaHeaviestIsVictim,
+        Broken::MariaIgnoreReturnsAtOnce,
+        Broken::MariaFailedInsertKeepsNoLock,
+        Broken::MariaTimeoutRollsBackAll,
+        Broken::MariaSnapshotAtBegin,
+        Broken::MariaDeadlockLeavesTransaction,
+        Broken::MariaNowOfTransaction,
+    ];
 }
 
 #[cfg(feature = "broken")]
@@ -34,14 +77,6 @@ std::thread_local! {
 #[cfg(feature = "broken")]
 pub fn set(rule: Option<Broken>) {
     NOW.set(rule);
-}
-
-/// Does something with one rule broken.
-#[cfg(feature = "broken")]
-pub fn with(rule: Broken, work: impl FnOnce()) {
-    set(Some(rule));
-    work();
-    set(None);
 }
 
 /// Whether this rule is broken now.

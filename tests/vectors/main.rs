@@ -3,6 +3,11 @@
 //! `cargo test vectors` replays the vectors of this folder. `RUNKEY_VECTORS=DIR cargo test vectors`
 //! replays another folder of the same format, and prints a line for each vector.
 
+// As a test of the crate `servers`; where it is a test of the root package, which has this name for
+// that crate, the line goes.
+extern crate runkey_servers as servers;
+
+mod database;
 mod format;
 mod report;
 
@@ -13,7 +18,10 @@ use report::Outcome;
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 0] = [];
+const MODELS: [(&str, Replay); 2] = [
+    ("mariadb", database::mariadb),
+    ("postgresql", database::postgresql),
+];
 
 /// The folder to replay, and whether it is another one than this.
 fn folder() -> (std::path::PathBuf, bool) {

@@ -25,6 +25,12 @@ pub(super) trait Engine {
     /// Refuses a statement before it begins (a transaction that has failed).
     fn admits(&self, core: &Core, session: SessionId, query: &Query) -> Result<(), SqlError>;
 
+    /// A statement that is admitted begins, whoever runs it.
+    fn begins(&self, _: &mut Core, _: SessionId, _: &Query) {}
+
+    /// A statement has failed, whoever ran it. Said of every failure, also where the engine knows.
+    fn fails(&self, _: &mut Core, _: SessionId) {}
+
     /// Runs a statement on rows or on the transaction; whatever it does to the transaction after
     /// an error is done when it ends.
     fn run(&self, handle: Handle, session: SessionId, query: Query) -> Running;

@@ -71,7 +71,7 @@ impl<'a> Scope<'a> {
         let session = self.core.session(self.session);
         as_int(match self.core.flavor {
             Flavor::Postgres => session.transaction_at,
-            Flavor::MariaDb if broken::is(Broken::NowOfTransaction) => session.transaction_at,
+            Flavor::MariaDb if broken::is(Broken::MariaNowOfTransaction) => session.transaction_at,
             Flavor::MariaDb => session.statement_at,
         })
     }

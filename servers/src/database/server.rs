@@ -113,7 +113,9 @@ impl Server {
             session.transaction_at = now;
             session.isolation = session.settings.isolation;
         }
-        engine.admits(&core, id, query)
+        engine.admits(&core, id, query)?;
+        engine.begins(&mut core, id, query);
+        Ok(())
     }
 
     fn start(&self, id: SessionId, query: Query) -> Running {
@@ -327,6 +329,10 @@ impl Server {
         let mut core = self.core.borrow_mut();
         let now = core.now;
         core.session_mut(id).idle_since = now;
+        if result.is_err() {
+            let engine = core.engine();
+            engine.fails(&mut core, id);
+        }
         drop(core);
         self.done.insert(id, result);
     }

@@ -42,14 +42,14 @@ pub(super) fn has_to_wait(
         return false;
     }
     let inserts = span == Span::InsertIntention;
-    if inserts && broken::is(Broken::InsertIgnoresGapLocks) {
+    if inserts && broken::is(Broken::MariaInsertIgnoresGapLocks) {
         return false;
     }
     let only_gaps = supremum || span == Span::Gap;
-    if only_gaps && !inserts && !broken::is(Broken::GapLocksExclude) {
+    if only_gaps && !inserts && !broken::is(Broken::MariaGapLocksExclude) {
         return false;
     }
-    if !inserts && other_span == Span::Gap && !broken::is(Broken::GapLocksExclude) {
+    if !inserts && other_span == Span::Gap && !broken::is(Broken::MariaGapLocksExclude) {
         return false;
     }
     if inserts && other_span == Span::Record {

@@ -14,7 +14,7 @@ impl Store {
             let weight = self.weight(member);
             let lighter = match victim {
                 None => true,
-                Some((least, _)) if broken::is(Broken::HeaviestIsVictim) => weight > least,
+                Some((least, _)) if broken::is(Broken::MariaHeaviestIsVictim) => weight > least,
                 // On a tie whoever closed the circle goes.
                 Some((least, _)) => weight < least || (weight == least && member == trx),
             };

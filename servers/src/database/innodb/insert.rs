@@ -211,7 +211,7 @@ impl Place<'_> {
             },
             span,
             implicit: false,
-            when_locked: match ignores && broken::is(Broken::IgnoreReturnsAtOnce) {
+            when_locked: match ignores && broken::is(Broken::MariaIgnoreReturnsAtOnce) {
                 true => WhenLocked::Skip,
                 false => WhenLocked::Wait,
             },
@@ -219,7 +219,7 @@ impl Place<'_> {
     }
 
     fn duplicate(&self, index: IndexId, key: &Key) -> Failure {
-        if broken::is(Broken::FailedInsertKeepsNoLock) {
+        if broken::is(Broken::MariaFailedInsertKeepsNoLock) {
             let store = &mut self.asker.handle.borrow_mut().innodb;
             if let Some(heap) = store.index(index).records.get(key).map(|r| r.heap) {
                 store

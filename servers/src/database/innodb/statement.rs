@@ -113,11 +113,11 @@ fn finish(core: &mut Core, session: SessionId, trx: TrxId, result: &Result<Reply
     match result {
         Err(SqlError::Deadlock | SqlError::RecordChanged) => {
             core.innodb.rollback(trx);
-            if !broken::is(Broken::DeadlockLeavesTransactionOpen) {
+            if !broken::is(Broken::MariaDeadlockLeavesTransaction) {
                 over(core, session);
             }
         }
-        Err(SqlError::LockTimeout) if broken::is(Broken::TimeoutRollsBackAll) => {
+        Err(SqlError::LockTimeout) if broken::is(Broken::MariaTimeoutRollsBackAll) => {
             core.innodb.rollback(trx);
             over(core, session);
         }
@@ -162,7 +162,7 @@ fn begin(core: &mut Core, session: SessionId, snapshot: bool, isolation: Option<
     state.in_transaction = true;
     state.transaction_at = now;
     state.isolation = isolation.unwrap_or(state.settings.isolation);
-    if snapshot || broken::is(Broken::SnapshotAtBegin) {
+    if snapshot || broken::is(Broken::MariaSnapshotAtBegin) {
         let trx = open(core, session);
         core.innodb.open_view_at_begin(trx, snapshot);
     }

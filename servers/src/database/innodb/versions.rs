@@ -57,7 +57,7 @@ impl Store {
     /// The snapshot of a transaction that takes it when it begins.
     pub(super) fn open_view_at_begin(&mut self, trx: TrxId, asked: bool) {
         let latest = self.commits;
-        let always = broken::is(Broken::SnapshotAtBegin);
+        let always = broken::is(Broken::MariaSnapshotAtBegin);
         if let Some(trx) = self.trxs.get_mut(&trx)
             && (asked || always)
             && trx.locks_gaps()

@@ -1,0 +1,43 @@
+//! Replaying the vectors of databases.
+//!
+//! ```text
+//! Vector -- rename --> Vector -- plan (front_end) --> Plan -- races (run, judge) --> Outcome
+//! ```
+//!
+//! A vector's SQL is translated as a whole before anything runs: what cannot be said in the port's
+//! words is out of scope, with the kind of statement as the reason. Then the plan is run in every
+//! order in which the model says that the server may race.
+
+mod front_end;
+mod judge;
+mod plan;
+mod races;
+mod rename;
+mod run;
+
+use crate::format::Vector;
+use crate::report::Outcome;
+use servers::database::Flavor;
+
+/// The seed of the names in the default run.
+const SEED: u64 = 4;
+
+/// Replays a vector of PostgreSQL.
+pub fn postgresql(vector: &Vector) -> Outcome {
+    replay(Flavor::Postgres, vector, SEED)
+}
+
+/// Replays a vector of MariaDB.
+pub fn mariadb(vector: &Vector) -> Outcome {
+    replay(Flavor::MariaDb, vector, SEED)
+}
+
+/// Replays a vector under names that the seed makes.
+pub fn replay(flavor: Flavor, vector: &Vector, seed: u64) -> Outcome {
+    let renamed = rename::renamed(flavor, vector, seed);
+    match plan::plan(flavor, &renamed) {
+        Ok(plan) => races::outcome(&plan),
+        Err(plan::Unplanned::OutOfScope(kind)) => Outcome::OutOfScope { reason: kind },
+        Err(plan::Unplanned::NotRead { step, why }) => Outcome::Disagreed { step, why },
+    }
+}
