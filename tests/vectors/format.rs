@@ -4,6 +4,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::path::Path;
 
+/// The servers that vectors were recorded on.
+const SERVERS: [&str; 5] = ["mariadb", "nats", "postgresql", "rabbitmq", "redis"];
+
 /// One recording.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Vector {
@@ -63,21 +66,41 @@ struct File {
     vectors: Vec<Vector>,
 }
 
+/// Why a folder is no folder of vectors.
+#[derive(Debug, PartialEq, Eq)]
+pub struct NotVectors(pub String);
+
 /// Every vector of a folder, file by file in the order of their names.
-pub fn vectors_of(folder: &Path) -> Vec<Vector> {
-    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+pub fn vectors_of(folder: &Path) -> Result<Vec<Vector>, NotVectors> {
+    let shown = folder.display();
+    let no_folder = |error| NotVectors(format!("{shown} cannot be read: {error}"));
+    let entries = std::fs::read_dir(folder).map_err(no_folder)?;
     let mut files: Vec<_> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|ext| ext == "json"))
         .collect();
     files.sort();
-    files
-        .iter()
-        .flat_map(|path| {
-            let text = std::fs::read_to_string(path).expect("a vector file is text");
-            let file: File =
-                serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            file.vectors
-        })
-        .collect()
+    let mut vectors = Vec::new();
+    for path in &files {
+        let damaged = |error: &dyn std::fmt::Display| {
+            NotVectors(format!("{} is damaged: {error}", path.display()))
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| damaged(&error))?;
+        let file: File = serde_json::from_str(&text).map_err(|error| damaged(&error))?;
+        vectors.extend(file.vectors);
+    }
+    for vector in &vectors {
+        if !SERVERS.contains(&vector.server.as_str()) {
+            return Err(NotVectors(format!(
+                "vector {}: no server is called {} (there are {})",
+                vector.id,
+                vector.server,
+                SERVERS.join(", ")
+            )));
+        }
+    }
+    match vectors.is_empty() {
+        true => Err(NotVectors(format!("{shown} has no vectors"))),
+        false => Ok(vectors),
+    }
 }

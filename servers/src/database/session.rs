@@ -56,7 +56,7 @@ pub(super) struct Waiting {
     pub(super) until: Option<Ms>,
     /// When the server looks whether it is in a circle (PostgreSQL).
     pub(super) check_at: Option<Ms>,
-    /// For a lock with a name, not for a row.
+    /// For a lock with a name ([`Session::wanted`]) or for time to pass, not for a row.
     pub(super) named: bool,
 }
 
@@ -80,6 +80,8 @@ pub(super) struct Session {
     pub(super) idle_since: Ms,
     /// Why the server has closed the connection; told at the next statement.
     pub(super) closed: Option<SqlError>,
+    /// The lock with a name that it waits for.
+    pub(super) wanted: Option<super::named::Wanted>,
     /// How often it holds each lock with a name, and whether the lock ends with the transaction.
     pub(super) named: Vec<super::named::Held>,
 }
@@ -98,6 +100,7 @@ impl Session {
             signal: None,
             idle_since: now,
             closed: None,
+            wanted: None,
             named: Vec::new(),
         }
     }

@@ -60,9 +60,14 @@ pub(super) fn indexable(predicate: &Predicate) -> Option<Indexable<'_>> {
             (*column, test(*how, true)?)
         }
         Predicate::IsNull(Scalar::Column(column)) => (*column, Test::Null),
-        Predicate::In(Scalar::Column(column), values) if values.iter().all(is_constant) => {
-            (*column, if values.len() == 1 { Test::Equal } else { Test::In(values.len()) })
-        }
+        Predicate::In(Scalar::Column(column), values) if values.iter().all(is_constant) => (
+            *column,
+            if values.len() == 1 {
+                Test::Equal
+            } else {
+                Test::In(values.len())
+            },
+        ),
         _ => return None,
     };
     Some(Indexable {
@@ -126,10 +131,9 @@ pub(super) fn share(predicate: &Predicate) -> f64 {
                 ONE_OF_MANY.sqrt()
             }
             (_, Some(part)) => part.test.share(),
-            (Predicate::Any(any), None) => any
-                .iter()
-                .map(self::share)
-                .fold(0.0, |a, b| a + b - a * b),
+            (Predicate::Any(any), None) => {
+                any.iter().map(self::share).fold(0.0, |a, b| a + b - a * b)
+            }
             (Predicate::Not(inner), None) => 1.0 - self::share(inner),
             (Predicate::Compare(_, Comparison::Equal, _), None) => ONE_OF_MANY,
             (Predicate::Compare(_, Comparison::NotEqual, _), None) => 1.0 - ONE_OF_MANY,

@@ -69,7 +69,10 @@ pub(super) fn committed(core: &Core, table: Table) -> Vec<Vec<Value>> {
         .filter(|version| !version.gone && store.xids.has_committed(version.xmin))
         .filter(|version| {
             let ended = |xid| store.xids.has_committed(xid);
-            !version.claims.iter().any(|claim| claim.writes && ended(claim.xid))
+            !version
+                .claims
+                .iter()
+                .any(|claim| claim.writes && ended(claim.xid))
         })
         .map(|version| version.row.to_vec())
         .collect();

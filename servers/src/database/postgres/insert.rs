@@ -8,9 +8,9 @@ use super::heap::{Mode, Tid};
 use super::job::Job;
 use super::predicate::Target;
 use super::row_locks::{Locked, Want};
+use super::transaction;
 use super::unique::Arbiters;
 use super::waiting::{For, has_come};
-use super::transaction;
 use scheduler::ports::sql::{
     Assignments, Conflict, Insert, Reply, Scalar, SqlError, TableDef, Tag, WhenLocked,
 };

@@ -101,13 +101,13 @@ impl Job {
         Ok(scalars)
     }
 
-    async fn first_value(
-        &self,
-        select: scheduler::ports::sql::Select,
-    ) -> Result<Value, SqlError> {
+    async fn first_value(&self, select: scheduler::ports::sql::Select) -> Result<Value, SqlError> {
         // A subquery may have a subquery.
         let rows = Box::pin(self.select(select)).await?;
-        let first = rows.into_iter().next().and_then(|row| row.into_iter().next());
+        let first = rows
+            .into_iter()
+            .next()
+            .and_then(|row| row.into_iter().next());
         Ok(first.unwrap_or_default())
     }
 }

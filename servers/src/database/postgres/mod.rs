@@ -86,7 +86,10 @@ pub(super) struct Postgres;
 
 impl Engine for Postgres {
     fn admits(&self, core: &Core, session: SessionId, query: &Query) -> Result<(), SqlError> {
-        let ends = matches!(query, Query::Commit | Query::Rollback | Query::RollbackTo(_));
+        let ends = matches!(
+            query,
+            Query::Commit | Query::Rollback | Query::RollbackTo(_)
+        );
         if core.session(session).failed && !ends {
             return Err(SqlError::TransactionAborted);
         }

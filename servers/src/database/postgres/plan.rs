@@ -70,7 +70,11 @@ pub(super) fn plan(
     let mut best: Option<(f64, Plan)> = None;
     for (way, cost) in question.ways() {
         let sorts = !order.is_empty() && !question.is_ordered(&way);
-        let cost = if sorts { question.sorted(cost, limit) } else { cost };
+        let cost = if sorts {
+            question.sorted(cost, limit)
+        } else {
+            cost
+        };
         let cost = match limit {
             Some(limit) => {
                 let share = (limit / question.found).min(1.0);
@@ -105,7 +109,11 @@ fn density(table: &TableDef) -> f64 {
             } => 32,
             Type::Text { max_chars, .. } => {
                 let most = max_chars.saturating_mul(4).saturating_add(4).min(1_000);
-                if most <= 32 { most } else { 32 + (most - 32) / 2 }
+                if most <= 32 {
+                    most
+                } else {
+                    32 + (most - 32) / 2
+                }
             }
         })
         .sum();
@@ -129,7 +137,9 @@ fn found(table: &TableDef, filter: &Predicate, rows: f64) -> f64 {
 
 /// How many of `pages` are read where `tuples` rows lie anywhere in them.
 fn pages_read(tuples: f64, pages: f64) -> f64 {
-    (2.0 * pages * tuples / (2.0 * pages + tuples)).min(pages).ceil()
+    (2.0 * pages * tuples / (2.0 * pages + tuples))
+        .min(pages)
+        .ceil()
 }
 
 impl Question<'_> {
@@ -167,7 +177,10 @@ impl Question<'_> {
 
     /// What the entries of an index cost, and how many there are likely to be.
     fn entries(&self, index: &IndexDef, usable: &[Indexable<'_>]) -> (f64, f64) {
-        let exact = usable.iter().filter(|part| part.test == Test::Equal).count();
+        let exact = usable
+            .iter()
+            .filter(|part| part.test == Test::Equal)
+            .count();
         let single = index.unique && exact == index.columns.len();
         let scans: f64 = usable
             .iter()
@@ -191,7 +204,8 @@ impl Question<'_> {
             pages
         };
         let quals = OPERATOR * f64::from(u32::try_from(usable.len()).unwrap_or(u32::MAX));
-        let cost = descent(self.rows) * scans + pages * RANDOM_PAGE + tuples * (INDEX_TUPLE + quals);
+        let cost =
+            descent(self.rows) * scans + pages * RANDOM_PAGE + tuples * (INDEX_TUPLE + quals);
         (cost, tuples)
     }
 
@@ -202,7 +216,10 @@ impl Question<'_> {
         } else {
             self.entries(index, usable)
         };
-        let in_index = usable.iter().map(|part| operators(part.predicate)).sum::<f64>();
+        let in_index = usable
+            .iter()
+            .map(|part| operators(part.predicate))
+            .sum::<f64>();
         let all = self.parts.iter().copied().map(operators).sum::<f64>();
         let each = TUPLE + OPERATOR * (all - in_index);
         Cost {
@@ -265,13 +282,9 @@ impl Question<'_> {
         !self.order.is_empty()
             && self.order.len() <= columns.len()
             && !self.parts.iter().any(several)
-            && self
-                .order
-                .iter()
-                .zip(columns)
-                .all(|(order, column)| {
-                    order.column == *column && Some(order.descending) == descending
-                })
+            && self.order.iter().zip(columns).all(|(order, column)| {
+                order.column == *column && Some(order.descending) == descending
+            })
     }
 
     fn sorted(&self, cost: Cost, limit: Option<f64>) -> Cost {

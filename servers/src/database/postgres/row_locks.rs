@@ -40,7 +40,12 @@ pub(super) enum Locked {
 
 impl Job {
     /// Locks a version, or the newest one of its row.
-    pub(super) async fn lock(&self, table: Table, tid: Tid, want: Want) -> Result<Locked, SqlError> {
+    pub(super) async fn lock(
+        &self,
+        table: Table,
+        tid: Tid,
+        want: Want,
+    ) -> Result<Locked, SqlError> {
         let mut at = tid;
         loop {
             let locked = self.lock_version((table, at), want).await?;

@@ -183,9 +183,7 @@ fn branches(filter: &Predicate, indexes: usize) -> Vec<Predicate> {
 
 fn sort_key(definition: &TableDef, index: &IndexDef, row: &[Value]) -> SortKey {
     let values = key(definition, index, row).into_iter();
-    values
-        .map(|value| (value == Value::Null, value))
-        .collect()
+    values.map(|value| (value == Value::Null, value)).collect()
 }
 
 /// The values of a row by which an index knows it.
@@ -193,7 +191,9 @@ pub(super) fn key(definition: &TableDef, index: &IndexDef, row: &[Value]) -> Vec
     let value = |column: &scheduler::ports::Column| {
         let at = usize::from(column.0);
         let kind = definition.columns.get(at).map_or(Type::Int, |c| c.kind);
-        row.get(at).map(|value| collated(value, kind)).unwrap_or_default()
+        row.get(at)
+            .map(|value| collated(value, kind))
+            .unwrap_or_default()
     };
     index.columns.iter().map(value).collect()
 }

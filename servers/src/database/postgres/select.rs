@@ -51,7 +51,13 @@ impl Job {
         }
         let core = self.handle.borrow();
         let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.to_vec()).collect();
-        Ok(evaluate::output(&core, self.id, &definition, &output, &rows))
+        Ok(evaluate::output(
+            &core,
+            self.id,
+            &definition,
+            &output,
+            &rows,
+        ))
     }
 
     /// The next version that meets the condition.
@@ -138,8 +144,8 @@ fn ordering(table: &TableDef, order: &[Order], a: &[Value], b: &[Value]) -> Orde
         let (Some(a), Some(b)) = (a.get(at), b.get(at)) else {
             continue;
         };
-        let ordering = compare(a, b, kind)
-            .unwrap_or_else(|| (*a == Value::Null).cmp(&(*b == Value::Null)));
+        let ordering =
+            compare(a, b, kind).unwrap_or_else(|| (*a == Value::Null).cmp(&(*b == Value::Null)));
         let ordering = if by.descending {
             ordering.reverse()
         } else {

@@ -126,7 +126,11 @@ impl Serializable {
     }
 
     /// The session is about to write here: everybody who has read it comes before.
-    pub(super) fn check_write(&mut self, id: SessionId, targets: &[Target]) -> Result<(), SqlError> {
+    pub(super) fn check_write(
+        &mut self,
+        id: SessionId,
+        targets: &[Target],
+    ) -> Result<(), SqlError> {
         let Some((me, member)) = self.of(id) else {
             return Ok(());
         };
@@ -136,7 +140,9 @@ impl Serializable {
         member.wrote = true;
         for target in targets {
             if matches!(target, Target::Version(..)) {
-                self.members.entry(me).and_modify(|member| member.reads.remove(*target));
+                self.members
+                    .entry(me)
+                    .and_modify(|member| member.reads.remove(*target));
             }
             for reader in self.readers(me, *target) {
                 self.flag(reader, me, me)?;
@@ -189,7 +195,10 @@ impl Serializable {
 
     /// Those that wrote what this one read.
     fn after(&self, reader: Number) -> impl Iterator<Item = Number> {
-        let out = self.conflicts.iter().filter(move |(from, _)| *from == reader);
+        let out = self
+            .conflicts
+            .iter()
+            .filter(move |(from, _)| *from == reader);
         out.map(|(_, to)| *to)
     }
 
@@ -237,9 +246,8 @@ impl Serializable {
         }
         let middle: Vec<Number> = self.before(me).collect();
         for near in middle {
-            let in_the_middle = |far: Number| {
-                far == me || (self.is_at_work(far) && !self.members[&far].read_only)
-            };
+            let in_the_middle =
+                |far: Number| far == me || (self.is_at_work(far) && !self.members[&far].read_only);
             if self.is_at_work(near) && self.before(near).any(in_the_middle) {
                 self.doom(near);
             }

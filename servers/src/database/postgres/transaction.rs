@@ -167,10 +167,22 @@ fn end_xids(core: &mut Core, xids: &[Xid], fate: Fate) {
     for xid in xids {
         core.postgres.xids.end(*xid, fate);
     }
-    has_come(
-        core,
-        |what| matches!(what, For::End(xid) if xids.contains(&xid)),
-    );
+    // An insert that was neither confirmed nor taken back ends with its transaction, too.
+    let come: Vec<For> = core
+        .postgres
+        .waits
+        .iter()
+        .map(|(_, what)| *what)
+        .filter(|what| match what {
+            For::End(xid) => xids.contains(xid),
+            For::Turn(_) => false,
+            For::Confirmation((table, tid)) => core
+                .postgres
+                .version(*table, *tid)
+                .is_none_or(|version| xids.contains(&version.xmin)),
+        })
+        .collect();
+    has_come(core, |what| come.contains(&what));
 }
 
 fn undo_definitions(core: &mut Core, levels: &mut [Level]) {

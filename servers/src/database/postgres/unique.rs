@@ -73,7 +73,9 @@ impl Job {
         let mut conflicts = false;
         for (number, index) in definition.indexes.iter().enumerate() {
             if index.unique {
-                let rival = self.rival(table, definition, number, &row, Some(tid)).await?;
+                let rival = self
+                    .rival(table, definition, number, &row, Some(tid))
+                    .await?;
                 let arbitrated = arbiters.has(number);
                 if rival.is_some() && !arbitrated {
                     // A reader of this key that comes before is the better reason to fail.

@@ -32,7 +32,13 @@ impl Job {
         let written = self
             .change_all(update.table, &definition, &filter, &change)
             .await?;
-        Ok(self.written(Tag::Update, update.table, &definition, &written, update.returning))
+        Ok(self.written(
+            Tag::Update,
+            update.table,
+            &definition,
+            &written,
+            update.returning,
+        ))
     }
 
     pub(super) async fn delete(&self, delete: Delete) -> Result<Reply, SqlError> {
@@ -41,7 +47,13 @@ impl Job {
         let written = self
             .change_all(delete.table, &definition, &filter, &Change::Remove)
             .await?;
-        Ok(self.written(Tag::Delete, delete.table, &definition, &written, delete.returning))
+        Ok(self.written(
+            Tag::Delete,
+            delete.table,
+            &definition,
+            &written,
+            delete.returning,
+        ))
     }
 
     pub(super) async fn resolved_set(&self, set: Assignments) -> Result<Assignments, SqlError> {
@@ -63,7 +75,10 @@ impl Job {
         let mut written = Vec::new();
         while let Some(tid) = self.next(&mut scan)? {
             if self.holds(definition, &self.row(table, tid), filter) {
-                written.extend(self.change_row(table, definition, filter, change, tid).await?);
+                written.extend(
+                    self.change_row(table, definition, filter, change, tid)
+                        .await?,
+                );
             }
         }
         Ok(written)

@@ -57,8 +57,8 @@ pub(super) async fn confirmation(
     id: SessionId,
     place: Place,
 ) -> Result<(), SqlError> {
-    let waits = &mut handle.borrow_mut().postgres.waits;
-    waits.push((id, For::Confirmation(place)));
+    let what = (id, For::Confirmation(place));
+    handle.borrow_mut().postgres.waits.push(what);
     wait(handle, id).await
 }
 

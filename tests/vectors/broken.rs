@@ -1,0 +1,28 @@
+//! Every rule of a model that is broken on purpose turns a vector red.
+
+use crate::report::Outcome;
+use crate::{own_folder, replay, vectors_of};
+use servers::broken::{self, Broken};
+
+/// The vectors that are red now.
+fn red() -> Vec<String> {
+    let vectors = vectors_of(&own_folder()).expect("the vectors of this project");
+    let red = |outcome: &Outcome| matches!(outcome, Outcome::Disagreed { .. });
+    let vectors = vectors.into_iter();
+    vectors
+        .filter(|vector| replay(vector).as_ref().is_some_and(red))
+        .map(|vector| vector.id)
+        .collect()
+}
+
+#[test]
+fn every_rule_that_is_broken_turns_a_vector_red() {
+    assert_eq!(red(), [""; 0], "without a broken rule");
+    for rule in Broken::ALL {
+        broken::set(Some(rule));
+        let red = red();
+        broken::set(None);
+        println!("{rule:?}: {}", red.join(" "));
+        assert!(!red.is_empty(), "{rule:?} is broken, and no vector tells");
+    }
+}
