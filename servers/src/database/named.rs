@@ -45,25 +45,46 @@ async fn take(
         {
             let mut core = handle.borrow_mut();
             if holder(&core, &name).is_none_or(|holder| holder == id) {
-                core.session_mut(id).named.push(Held { name, transaction });
+                let session = core.session_mut(id);
+                // Without BEGIN the transaction is over with the statement, and so is the lock.
+                if session.in_transaction || !transaction {
+                    session.named.push(Held { name, transaction });
+                }
                 return Ok(true);
             }
             if wait == Some(0) {
                 return Ok(false);
             }
-            let now = core.now;
-            core.session_mut(id).waiting = Some(Waiting {
-                until: wait.map(|wait| now + wait),
-                check_at: None,
-                named: true,
-            });
+            enter(&mut core, id, Arc::clone(&name), wait);
         }
-        match signalled(handle, id).await {
+        let signal = signalled(handle, id).await;
+        let mut core = handle.borrow_mut();
+        core.session_mut(id).wants = None;
+        match signal {
             Ok(()) => {}
-            Err(SqlError::LockTimeout) => return Ok(false),
+            Err(SqlError::LockTimeout) if core.flavor == Flavor::MariaDb => return Ok(false),
             Err(error) => return Err(error),
         }
     }
+}
+
+/// The session begins to wait. PostgreSQL counts such a wait as it does one for a row: it ends
+/// with `lock_timeout`, and may be part of a deadlock.
+fn enter(core: &mut Core, id: SessionId, name: Arc<str>, wait: Option<u64>) {
+    let now = core.now;
+    let postgres = core.flavor == Flavor::Postgres;
+    let session = core.session_mut(id);
+    let wait = if postgres {
+        wait.or(session.settings.lock_wait)
+    } else {
+        wait
+    };
+    session.wants = Some(name);
+    session.waiting = Some(Waiting {
+        until: wait.map(|wait| now + wait),
+        check_at: postgres.then_some(now + session.settings.deadlock_check),
+        named: true,
+    });
 }
 
 fn release(core: &mut Core, id: SessionId, name: &str) -> Value {
@@ -98,13 +119,12 @@ pub(super) fn release_all(core: &mut Core, id: SessionId) {
     }
 }
 
-/// Whom a session that waits for a lock with a name waits for. (It waits for one lock at a time;
-/// whoever holds any lock with a name might be it, so the name is kept by the statement.)
+/// Whom a session that waits for a lock with a name waits for.
 pub(super) fn holders(core: &Core, id: SessionId) -> Vec<SessionId> {
-    core.sessions
-        .iter()
-        .filter(|(other, session)| **other != id && !session.named.is_empty())
-        .map(|(other, _)| *other)
+    let wants = core.session(id).wants.as_deref();
+    wants
+        .and_then(|name| holder(core, name))
+        .into_iter()
         .collect()
 }
 

@@ -193,8 +193,11 @@ impl Server {
         match &mut session.waiting {
             Some(waiting) if waiting.check_at.is_some_and(|at| at <= now) => {
                 waiting.check_at = None;
-                if !waiting.named && engine.is_deadlocked(&core, id) {
-                    engine.stop_waiting(&mut core, id);
+                let named = waiting.named;
+                if engine.is_deadlocked(&core, id) {
+                    if !named {
+                        engine.stop_waiting(&mut core, id);
+                    }
                     core.wake(id, Err(SqlError::Deadlock));
                 }
             }

@@ -4,6 +4,7 @@ use super::Flavor;
 use crate::Ms;
 use scheduler::ports::Isolation;
 use scheduler::ports::sql::SqlError;
+use std::sync::Arc;
 
 /// A connection of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -82,6 +83,8 @@ pub(super) struct Session {
     pub(super) closed: Option<SqlError>,
     /// How often it holds each lock with a name, and whether the lock ends with the transaction.
     pub(super) named: Vec<super::named::Held>,
+    /// The lock with a name that it waits for.
+    pub(super) wants: Option<Arc<str>>,
 }
 
 impl Session {
@@ -99,6 +102,7 @@ impl Session {
             idle_since: now,
             closed: None,
             named: Vec::new(),
+            wants: None,
         }
     }
 }
