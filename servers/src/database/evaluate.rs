@@ -4,6 +4,7 @@ use super::core::{Core, Handle, signalled};
 use super::engine::Flavor;
 use super::session::{SessionId, Waiting};
 use super::values::compare;
+use crate::broken::{self, Broken};
 use scheduler::ports::sql::{
     Arithmetic, Comparison, Order, Output, Predicate, Reply, Scalar, SqlError, TableDef, Tag, Type,
 };
@@ -69,6 +70,7 @@ impl<'a> Scope<'a> {
     fn now(&self) -> i64 {
         let session = self.core.session(self.session);
         as_int(match self.core.flavor {
+            Flavor::Postgres if broken::is(Broken::PostgresNowOfStatement) => session.statement_at,
             Flavor::Postgres => session.transaction_at,
             Flavor::MariaDb => session.statement_at,
         })
