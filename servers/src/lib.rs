@@ -8,7 +8,12 @@
 //!
 //! Each model is held, step by step, against what the real server did (`tests/vectors/`).
 
+#[cfg(feature = "broken")]
+pub mod broken;
+#[cfg(not(feature = "broken"))]
+mod broken;
 mod choice;
+pub mod lock;
 
 pub use choice::{Choice, First, Script};
 

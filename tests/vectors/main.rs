@@ -22,7 +22,11 @@ fn folder() -> (std::path::PathBuf, bool) {
         None => {
             let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
             let root = package.join("tests/vectors");
-            let here = if root.is_dir() { root } else { package.join("../tests/vectors") };
+            let here = if root.is_dir() {
+                root
+            } else {
+                package.join("../tests/vectors")
+            };
             (here, false)
         }
     }

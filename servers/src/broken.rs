@@ -1,0 +1,68 @@
+//! Rules that a test can break on purpose, one at a time, to see the vectors find it.
+//!
+//! Without the feature `broken` no rule can be broken, and asking costs nothing.
+
+/// A rule of a model, named by what happens where it is broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Broken {
+    /// Lock: a key whose time is over still stands in the way of SET NX.
+    LockOutlivesItsTime,
+    /// Lock: a script's comparison with the owner says yes to everybody.
+    LockComparesNothing,
+    /// Lock: a restart without persistence keeps the keys.
+    LockSurvivesRestart,
+    /// Lock: SET with KEEPTTL drops the time to live, as a plain SET does.
+    LockKeepTtlDrops,
+    /// Lock: an absolute end that is already past is taken for no end.
+    LockPastEndIsNoEnd,
+    /// Lock: PEXPIRE answers 1 and leaves the time to live as it was.
+    LockRenewalDoesNothing,
+    /// Lock: SET NX sets a key that is there.
+    LockIgnoresNx,
+    /// Lock: FLUSHALL keeps the keys.
+    LockFlushKeeps,
+    /// Lock: the time to live of keys stands still while the server is down.
+    LockTimeStopsInOutage,
+    /// Lock: what was done is undone where the reply is lost.
+    LockLostReplyUndoes,
+}
+
+#[cfg(feature = "broken")]
+impl Broken {
+    /// Every rule that can be broken.
+    pub const ALL: [Broken; 10] = [
+        Broken::LockOutlivesItsTime,
+        Broken::LockComparesNothing,
+        Broken::LockSurvivesRestart,
+        Broken::LockKeepTtlDrops,
+        Broken::LockPastEndIsNoEnd,
+        Broken::LockRenewalDoesNothing,
+        Broken::LockIgnoresNx,
+        Broken::LockFlushKeeps,
+        Broken::LockTimeStopsInOutage,
+        Broken::LockLostReplyUndoes,
+    ];
+}
+
+#[cfg(feature = "broken")]
+std::thread_local! {
+    static NOW: std::cell::Cell<Option<Broken>> = const { std::cell::Cell::new(None) };
+}
+
+/// From now on this rule is broken on this thread; `None`: no rule is.
+#[cfg(feature = "broken")]
+pub fn set(rule: Option<Broken>) {
+    NOW.set(rule);
+}
+
+/// Whether this rule is broken now.
+#[cfg(feature = "broken")]
+pub(crate) fn is(rule: Broken) -> bool {
+    NOW.get() == Some(rule)
+}
+
+/// Whether this rule is broken now: never, in this build.
+#[cfg(not(feature = "broken"))]
+pub(crate) const fn is(_: Broken) -> bool {
+    false
+}
