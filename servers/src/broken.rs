@@ -21,16 +21,14 @@ pub enum Broken {
     LockIgnoresNx,
     /// Lock: FLUSHALL keeps the keys.
     LockFlushKeeps,
-    /// Lock: the time to live of keys stands still while the server is down.
-    LockTimeStopsInOutage,
     /// Lock: what was done is undone where the reply is lost.
-    LockLostReplyUndoes,
+    LostReplyUndoesLock,
 }
 
 #[cfg(feature = "broken")]
 impl Broken {
     /// Every rule that can be broken.
-    pub const ALL: [Broken; 10] = [
+    pub const ALL: [Broken; 9] = [
         Broken::LockOutlivesItsTime,
         Broken::LockComparesNothing,
         Broken::LockSurvivesRestart,
@@ -39,8 +37,7 @@ impl Broken {
         Broken::LockRenewalDoesNothing,
         Broken::LockIgnoresNx,
         Broken::LockFlushKeeps,
-        Broken::LockTimeStopsInOutage,
-        Broken::LockLostReplyUndoes,
+        Broken::LostReplyUndoesLock,
     ];
 }
 

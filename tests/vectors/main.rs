@@ -3,7 +3,10 @@
 //! `cargo test vectors` replays the vectors of this folder. `RUNKEY_VECTORS=DIR cargo test vectors`
 //! replays another folder of the same format, and prints a line for each vector.
 
+extern crate runkey_servers as servers;
+
 mod format;
+mod lock;
 mod report;
 
 use format::{Vector, vectors_of};
@@ -13,7 +16,7 @@ use report::Outcome;
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 0] = [];
+const MODELS: [(&str, Replay); 1] = [("redis", lock::replay)];
 
 /// The folder to replay, and whether it is another one than this.
 fn folder() -> (std::path::PathBuf, bool) {
@@ -58,4 +61,29 @@ fn the_models_agree_with_the_vectors_of_real_servers() {
     }
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
     let _ = counts;
+}
+
+/// Whether a model disagrees with a vector of this folder.
+#[cfg(feature = "broken")]
+fn any_is_red() -> bool {
+    let replay = |vector: &Vector| {
+        let (_, replay) = MODELS.iter().find(|(name, _)| *name == vector.server)?;
+        Some(replay(vector))
+    };
+    let vectors = vectors_of(&folder().0);
+    let mut outcomes = vectors.iter().filter_map(replay);
+    outcomes.any(|outcome| matches!(outcome, Outcome::Disagreed { .. }))
+}
+
+#[cfg(feature = "broken")]
+#[test]
+fn every_rule_of_a_model_that_is_broken_turns_a_vector_red() {
+    use servers::broken::{self, Broken};
+    assert!(!any_is_red());
+    for rule in Broken::ALL {
+        broken::set(Some(rule));
+        let red = any_is_red();
+        broken::set(None);
+        assert!(red, "{rule:?}");
+    }
 }

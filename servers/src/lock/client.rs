@@ -56,7 +56,7 @@ impl Client {
             match cuts.get(sending) {
                 None => return Ok(serve(waited)),
                 Some(Cut::Request) => {}
-                Some(Cut::Reply) if broken::is(Broken::LockLostReplyUndoes) => {}
+                Some(Cut::Reply) if broken::is(Broken::LostReplyUndoesLock) => {}
                 Some(Cut::Reply) => drop(serve(waited)),
             }
             waited += backoff;

@@ -188,13 +188,6 @@ impl<V: Clone + PartialEq> Keys<V> {
         }
     }
 
-    /// Ends are so much later: only a server that stops its clock while it is down does this.
-    pub(super) fn postpone(&mut self, length: Ms) {
-        for entry in self.set.values_mut() {
-            entry.ends = entry.ends.map(|end| end.saturating_add(length));
-        }
-    }
-
     /// How many changes there were so far: see [`Keys::changed_since`].
     pub fn changes(&self) -> usize {
         self.forgotten + self.past.len()

@@ -42,8 +42,7 @@ pub struct Server<V> {
     /// The keys.
     pub keys: Keys<V>,
     persistence: Persistence,
-    /// Since when it is down.
-    down: Option<Ms>,
+    down: bool,
 }
 
 impl<V: Clone + PartialEq> Server<V> {
@@ -60,7 +59,7 @@ impl<V: Clone + PartialEq> Server<V> {
         Server {
             keys,
             persistence,
-            down: None,
+            down: false,
         }
     }
 
@@ -76,12 +75,12 @@ impl<V: Clone + PartialEq> Server<V> {
 
     /// Whether it answers.
     pub const fn is_down(&self) -> bool {
-        self.down.is_some()
+        self.down
     }
 
     /// It stops, and has from then on only what is on disk.
     pub fn stop(&mut self, now: Ms, how: Stop) {
-        if self.down.replace(now).is_some() {
+        if std::mem::replace(&mut self.down, true) {
             return;
         }
         match self.persistence {
@@ -96,12 +95,8 @@ impl<V: Clone + PartialEq> Server<V> {
     }
 
     /// It is back. Ends of keys are moments of the wall clock: they came nearer meanwhile.
-    pub fn start(&mut self, now: Ms) {
-        if let Some(since) = self.down.take()
-            && broken::is(Broken::LockTimeStopsInOutage)
-        {
-            self.keys.postpone(now.saturating_sub(since));
-        }
+    pub fn start(&mut self) {
+        self.down = false;
     }
 
     /// A replica takes over that had not yet got the last `lost` milliseconds of changes; whoever
@@ -109,7 +104,7 @@ impl<V: Clone + PartialEq> Server<V> {
     /// (PEXPIREAT), not lengths.
     pub fn fail_over(&mut self, now: Ms, lost: Ms) {
         self.keys.undo_since(now.saturating_sub(lost));
-        self.down = None;
+        self.down = false;
     }
 }
 
@@ -149,7 +144,7 @@ mod tests {
             let mut server = written(persistence, 0);
             server.stop(1700, how);
             assert!(server.is_down());
-            server.start(1800);
+            server.start();
             let there = server.keys.get(1800, "k").copied();
             assert_eq!(there, left, "{persistence:?} {how:?}");
         }
@@ -159,7 +154,7 @@ mod tests {
     fn time_to_live_runs_on_while_the_server_is_down() {
         let mut server = written(Persistence::Always, 0);
         server.stop(1700, Stop::Killed);
-        server.start(1999);
+        server.start();
         assert_eq!(server.keys.get(1999, "e"), Some(&1));
         assert_eq!(server.keys.get(2000, "e"), None);
     }
