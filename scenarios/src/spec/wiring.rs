@@ -10,7 +10,7 @@ use evidence::Step;
 use scheduler::IdentityKey;
 use scheduler::dispatch::{ClaimConfig, Order};
 use scheduler::effects::ProtectionConfig;
-use scheduler::guards::{Acquire, GuardConfig, InsertWhen, Release};
+use scheduler::guards::{Acquire, GuardConfig, InsertWhen, Release, Unlock};
 use scheduler::steps;
 
 /// Why no execution of this scenario comes to a step, in words; `None`: it may.
@@ -115,7 +115,7 @@ fn of_guard(step: &Step, guard: &GuardConfig) -> Option<&'static str> {
                 config.acquire == Acquire::TwoStep,
             ),
             (&steps::LOCK_RENEW, config.renewal().is_some()),
-            (&steps::LOCK_RELEASE, config.release != Release::Off),
+            (&steps::LOCK_RELEASE, config.release != Unlock::Off),
         ]),
         GuardConfig::StateMachine(config) => calls(&[
             (&steps::GUARD_ENTER, true),

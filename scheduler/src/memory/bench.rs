@@ -130,6 +130,30 @@ impl LockService for Flaky<MemoryLocks> {
         )
     }
 
+    fn set_if_present<'a>(
+        &'a self,
+        at: At<'a>,
+        key: &'a LockKey,
+        token: Token,
+        ttl: Span,
+    ) -> Fut<'a, Result<bool, CallError>> {
+        Box::pin(
+            self.mishaps
+                .call(async move { self.port.set_if_present(at, key, token, ttl).await }),
+        )
+    }
+
+    fn get<'a>(
+        &'a self,
+        at: At<'a>,
+        key: &'a LockKey,
+    ) -> Fut<'a, Result<Option<Token>, CallError>> {
+        Box::pin(
+            self.mishaps
+                .call(async move { self.port.get(at, key).await }),
+        )
+    }
+
     fn expire<'a>(
         &'a self,
         at: At<'a>,
