@@ -13,6 +13,8 @@ pub mod broken;
 #[cfg(not(feature = "broken"))]
 mod broken;
 mod choice;
+pub mod coordinator;
+pub mod downstream;
 pub mod lock;
 
 pub use choice::{Choice, First, Script};

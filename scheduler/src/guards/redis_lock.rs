@@ -8,9 +8,7 @@
 //! **Source**: S0.10, S1.12, S2.5.
 
 use super::record::tell;
-use super::{
-    BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Settle, Visit,
-};
+use super::{BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Settle, Visit};
 use crate::dispatch::failed;
 use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{
-    ManualRuntime, ManualTime, MemoryBroker, MemoryDatabase, MemoryDownstream, MemoryJournal,
-    MemoryLocks, Recognises, block_on, lock,
+    ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream,
+    MemoryJournal, MemoryLocks, Recognises, block_on, lock,
 };
 use crate::guards::{
     Entry, Guard, GuardConfig, GuardContext, Outcome, Permit, Settle, Visit, state_of,
@@ -243,6 +243,7 @@ impl Bench {
                 database: database.clone(),
                 broker,
                 locks: locks.clone(),
+                coordinator: Arc::new(MemoryCoordinator::default()),
                 downstream: downstream.clone(),
             },
         };

@@ -32,7 +32,8 @@ pub trait LockService: Send + Sync {
     ) -> Fut<'a, Result<bool, CallError>>;
 
     /// GET key: whose it is.
-    fn get<'a>(&'a self, at: At<'a>, key: &'a LockKey) -> Fut<'a, Result<Option<Token>, CallError>>;
+    fn get<'a>(&'a self, at: At<'a>, key: &'a LockKey)
+    -> Fut<'a, Result<Option<Token>, CallError>>;
 
     /// PEXPIRE key ttl, only for this owner if `owner` is given: true if it was done.
     fn expire<'a>(
