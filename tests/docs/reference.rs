@@ -101,6 +101,13 @@ fn generated() -> String {
         "LockTable",
         &defaults(LockTable::default()),
     );
+    page.heading(2, "`[coordinator]`");
+    page.text("Without the table there is no coordinator.");
+    page.keys(
+        &format!("{FILE}/coordinator.rs"),
+        "CoordinatorTable",
+        &defaults(CoordinatorTable::default()),
+    );
     page.heading(2, "`[recovery]`");
     page.text("Works with guards that keep a record with a lease (`state_machine`).");
     page.keys(

@@ -52,6 +52,7 @@ fn tables(document: &Document<'_>) -> Checked {
         "broker",
         "database",
         "lock",
+        "coordinator",
         "recovery",
         "guard",
         "work",

@@ -25,6 +25,9 @@ pub struct FaultTable {
     /// By how much a clock steps; backwards with a minus sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<SignedSpan>,
+    /// Of how long a failover loses the changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub losing: Option<Span>,
     /// Which way of a partition is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
@@ -85,6 +88,8 @@ impl FaultTable {
             },
             kind,
             lasts: (amount == Amount::Lasting)
+                .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
+            losing: (amount == Amount::Losing)
                 .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
             by: (amount == Amount::Jumping).then(|| SignedSpan::millis(fault.magnitude_ms)),
             direction,
@@ -197,6 +202,23 @@ impl FaultTable {
             FaultName::Pause | FaultName::Delay | FaultName::Partition
         );
         let steps = self.kind == FaultName::ClockStep;
+        let loses = self.kind == FaultName::LockFailover;
+        match self.losing {
+            Some(_) if !loses => {
+                let message = "`losing` belongs to lock_failover";
+                return Err(WrongFault::new("losing", message));
+            }
+            None if loses => {
+                let message =
+                    "this kind needs `losing`, how much is lost, such as losing = \"500ms\"";
+                return Err(WrongFault::new("do", message));
+            }
+            Some(Span::ZERO) => {
+                let message = "losing is `0s`; allowed is a duration longer than zero";
+                return Err(WrongFault::new("losing", message));
+            }
+            _ => {}
+        }
         match (self.lasts, self.by) {
             (Some(_), _) if !lasts => Err(WrongFault::new(
                 "for",
@@ -221,7 +243,7 @@ impl FaultTable {
             )),
             (Some(span), _) => Ok(span.as_i64()),
             (_, Some(by)) => Ok(by.ms()),
-            (None, None) => Ok(0),
+            (None, None) => Ok(self.losing.map_or(0, Span::as_i64)),
         }
     }
 }
@@ -259,6 +281,14 @@ pub enum FaultName {
     OperatorReplay,
     /// See [`FaultKind::ClockStep`].
     ClockStep,
+    /// See [`FaultKind::LockFailover`].
+    LockFailover,
+    /// See [`FaultKind::LockRestart`].
+    LockRestart,
+    /// See [`FaultKind::SessionLoss`].
+    SessionLoss,
+    /// See [`FaultKind::Purge`].
+    Purge,
 }
 
 /// Which way of a partition is cut.
@@ -296,6 +326,10 @@ impl FaultName {
             FaultKind::BrokerRestart => FaultName::BrokerRestart,
             FaultKind::OperatorReplay => FaultName::OperatorReplay,
             FaultKind::ClockStep => FaultName::ClockStep,
+            FaultKind::LockFailover => FaultName::LockFailover,
+            FaultKind::LockRestart => FaultName::LockRestart,
+            FaultKind::SessionLoss => FaultName::SessionLoss,
+            FaultKind::Purge => FaultName::Purge,
         };
         (name, None)
     }
@@ -319,6 +353,10 @@ impl FaultName {
             FaultName::BrokerRestart => FaultKind::BrokerRestart,
             FaultName::OperatorReplay => FaultKind::OperatorReplay,
             FaultName::ClockStep => FaultKind::ClockStep,
+            FaultName::LockFailover => FaultKind::LockFailover,
+            FaultName::LockRestart => FaultKind::LockRestart,
+            FaultName::SessionLoss => FaultKind::SessionLoss,
+            FaultName::Purge => FaultKind::Purge,
         }
     }
 }

@@ -36,6 +36,9 @@ pub struct Magnitudes {
     pub margin: Span,
     /// What faults last, ascending, each once.
     pub lasting_ms: Vec<i64>,
+    /// Of how long a failover of the lock service loses the changes, ascending: all that a replica
+    /// may be behind, and those of the list that are less. Empty without a replica.
+    pub losing_ms: Vec<i64>,
     /// Just past the longest deadline.
     pub past_longest_ms: i64,
 }
@@ -66,11 +69,18 @@ impl Magnitudes {
         lasting_ms.sort_unstable();
         lasting_ms.dedup();
         let past_longest_ms = lasting_ms.last().copied().unwrap_or(margin.as_i64());
+        let lag = scenario.lock.fails_over().map(Span::as_i64);
+        let shorter = lasting_ms.iter().copied();
+        let losing_ms = shorter
+            .filter(|ms| lag.is_some_and(|lag| *ms < lag))
+            .chain(lag);
+        let losing_ms = losing_ms.collect();
         Magnitudes {
             deadlines,
             outlived,
             margin,
             lasting_ms,
+            losing_ms,
             past_longest_ms,
         }
     }
@@ -107,6 +117,13 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     for (field, span) in scenario.guard.deadlines() {
         add(guard_field(field), span);
     }
+    if let Some(coordinator) = &scenario.coordinator {
+        let timeout = Span::millis(coordinator.terms().timeout);
+        add("coordinator.session_timeout", timeout);
+    }
+    if scenario.downstream.lookup_lag > Span::ZERO {
+        add("downstream.lookup_lag", scenario.downstream.lookup_lag);
+    }
     if let ClaimConfig::LockRow(claim) = &scenario.dispatch.claim {
         add("dispatch.claim.max_hold", claim.max_hold);
         if claim.min_hold > Span::ZERO {
@@ -124,6 +141,10 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
     let named = [
         ("broker.dedup_window", window),
         ("downstream.protection.retention", retention),
+        (
+            "downstream.dedup_window",
+            scenario.downstream.dedup_window.0,
+        ),
     ];
     named
         .into_iter()

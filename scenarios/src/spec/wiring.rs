@@ -27,6 +27,10 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
         "guard" | "lock" => of_guard(step, &scenario.guard),
         "downstream" => of_downstream(step, scenario),
         "recovery" => of_recovery(scenario),
+        "coordinator" => {
+            let none = scenario.coordinator.is_none();
+            none.then_some("there is no coordinator")
+        }
         _ => None,
     }
 }
@@ -175,6 +179,11 @@ mod tests {
                 "downstream.lookup",
                 "broker.renew",
                 "dispatch.release",
+                "coordinator.join",
+                "coordinator.beat",
+                "coordinator.campaign",
+                "coordinator.shards",
+                "coordinator.leave",
             ]
         );
     }
