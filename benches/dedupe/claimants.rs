@@ -8,8 +8,8 @@ use scheduler::guards::{
     Visit,
 };
 use scheduler::memory::{
-    ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream, MemoryLocks,
-    Recognises, Silence, block_on,
+    ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream,
+    MemoryLocks, Recognises, Silence, block_on,
 };
 use scheduler::ports::{Key, Ports};
 use std::collections::HashSet;

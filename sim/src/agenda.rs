@@ -46,6 +46,8 @@ pub(crate) enum Action {
     },
     /// The broker is back after a restart.
     BrokerUp,
+    /// The lock service is back after a restart.
+    LockUp,
     /// The downstream has finished the effect of this request.
     EffectDone(u32),
     /// The database notices that an open transaction's client is gone or gave up.

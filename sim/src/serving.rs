@@ -4,8 +4,8 @@ use crate::agenda::{Action, Ms};
 use crate::calls::CallKey;
 use crate::servers::broker::BrokerRequest;
 use crate::servers::database::{DatabaseRequest, Ran, Working};
-use crate::servers::downstream::{Arrived, Asker, DownstreamRequest};
-use crate::servers::{Request, Response};
+use crate::servers::downstream::{Arrived, Asker, DownstreamRequest, reply};
+use crate::servers::{Request, Response, coordinator};
 use crate::world::World;
 use evidence::{Ids, MessageId, Slot, SlotTag, What};
 use scheduler::ports::{CallError, Envelope, Interest, Published, Receipt, Reply};
@@ -23,9 +23,18 @@ impl World {
                 let done = self.locks.handle(self.now, request);
                 self.respond(key, Response::Locked(done), again);
             }
+            Request::Coordinator(request) => {
+                let Some(call) = self.calls.get(key) else {
+                    return;
+                };
+                let instance = call.instance;
+                let answer =
+                    coordinator::handle(&mut self.coordinator, self.now, instance, request);
+                self.respond(key, Response::Coordinated(answer), again);
+            }
             Request::Downstream(DownstreamRequest::Lookup { key: of }) => {
                 let at = self.timestamp();
-                let found = self.downstream.lookup(&of, at);
+                let found = self.downstream.lookup(self.now, &of, at);
                 self.respond(key, Response::Found(found), again);
             }
             Request::Downstream(DownstreamRequest::Perform(request)) => {
@@ -151,7 +160,8 @@ impl World {
             }
             Arrived::Waiting if again => self.calls.release(key),
             Arrived::Waiting => self.answer_pending(key),
-            Arrived::Answered(reply) => {
+            Arrived::Answered(answer) => {
+                let reply = reply(answer);
                 self.tell_reply(key, reply);
                 self.respond(key, Response::Reply(reply), again);
             }
@@ -162,7 +172,7 @@ impl World {
         let what = match reply {
             Reply::Performed => return,
             Reply::Repeated => What::Repeated,
-            Reply::InProgress | Reply::Stale => What::EffectRefused,
+            Reply::InProgress | Reply::Stale | Reply::Mismatch => What::EffectRefused,
         };
         let Some(call) = self.calls.get(key) else {
             return;
@@ -177,11 +187,12 @@ impl World {
         let Some(finished) = self.downstream.finish(self.now, number, at) else {
             return;
         };
-        if finished.reply == Reply::Performed {
+        if reply(finished.answer) == Reply::Performed {
             let asker = finished.asker;
             self.effect(asker.instance, asker.incarnation, asker.ids);
         }
-        for (call, reply) in finished.answers {
+        for (call, answer) in finished.answers {
+            let reply = reply(answer);
             self.tell_reply(call, reply);
             self.done(call, Response::Reply(reply));
         }

@@ -83,7 +83,8 @@ pub(crate) struct Constants {
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
-    pub(crate) retention: Option<Ms>,
+    /// How often a client of the lock service repeats a command by itself.
+    pub(crate) lock_retries: u32,
     pub(crate) renew_every: Option<Span>,
     /// How many slots there are in all.
     pub(crate) slots: usize,
@@ -284,7 +285,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),
-        retention: scenario.downstream.protection.retention().map(Span::ms),
+        lock_retries: scenario.lock.client_retries,
         renew_every: scenario.broker.renew_every.0,
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),

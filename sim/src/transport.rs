@@ -188,7 +188,12 @@ impl World {
             return;
         };
         let server = call.server;
-        if call.refused || (server == Server::Broker && self.broker.down) {
+        let away = match server {
+            Server::Broker => self.broker.down,
+            Server::Lock => self.locks.server.is_down(),
+            _ => false,
+        };
+        if call.refused || away {
             return self.reply_error(key, CallError::Refused);
         }
         self.serve(key, request, again);

@@ -171,6 +171,19 @@ impl<V: Clone + PartialEq> Keys<V> {
             .map(|(key, entry)| (key, &entry.value, entry.ends))
     }
 
+    /// The changes that can be undone now, oldest first: when, which key, and what was there.
+    pub fn past(&self, now: Ms) -> impl Iterator<Item = (Ms, &Key, Option<(&V, Option<Ms>)>)> {
+        let oldest = now.saturating_sub(self.remembered);
+        self.past
+            .iter()
+            .filter(move |change| change.at >= oldest)
+            .map(|change| {
+                let before = change.before.as_ref();
+                let before = before.map(|entry| (&entry.value, entry.ends));
+                (change.at, &change.key, before)
+            })
+    }
+
     /// Everything is forgotten, also that it ever was.
     pub fn forget(&mut self) {
         self.set.clear();
