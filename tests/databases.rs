@@ -24,13 +24,21 @@ fn under_read_committed_postgresql_gives_the_histories_of_the_quick_database() {
         for number in 0..PLANS {
             let (seed, faults) = (1 + number % 4, (number % 4) as u8);
             let mut draw = Draw::new(number);
-            let plan = random_plan(&quick, &space, seed, faults, &mut draw).unwrap().plan;
+            let plan = random_plan(&quick, &space, seed, faults, &mut draw)
+                .unwrap()
+                .plan;
             let one = perform(&quick, seed, &plan).unwrap();
-            let same = perform(&modelled, seed, &plan).is_ok_and(|other| other.trace_hash == one.trace_hash);
+            let same = perform(&modelled, seed, &plan)
+                .is_ok_and(|other| other.trace_hash == one.trace_hash);
             if !same {
                 differ.push((scenario.name.clone(), seed, plan.text(&scenario.cast())));
             }
         }
     }
-    assert!(differ.is_empty(), "{} {:#?}", differ.len(), &differ[..differ.len().min(12)]);
+    assert!(
+        differ.is_empty(),
+        "{} {:#?}",
+        differ.len(),
+        &differ[..differ.len().min(12)]
+    );
 }

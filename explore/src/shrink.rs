@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 /// Kinds from the weakest to the strongest, by how much of the world they disturb: one message;
 /// one link; one process; a person; a server.
-pub const BY_STRENGTH: [FaultKind; 16] = [
+pub const BY_STRENGTH: [FaultKind; 20] = [
     FaultKind::Refuse,
     FaultKind::Delay,
     FaultKind::DuplicateRequest,
@@ -40,9 +40,13 @@ pub const BY_STRENGTH: [FaultKind; 16] = [
     FaultKind::Pause,
     FaultKind::Crash,
     FaultKind::OperatorReplay,
+    FaultKind::SessionLoss,
     FaultKind::BrokerRestart,
+    FaultKind::LockRestart,
     FaultKind::DatabaseRestart,
-    FaultKind::Failover,
+    FaultKind::LockFailover,
+    FaultKind::DatabaseFailover,
+    FaultKind::Purge,
 ];
 
 /// Up to so many faults every part of a plan is tried: at most 256.

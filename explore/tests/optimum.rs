@@ -215,7 +215,10 @@ fn fewer_give(case: &Case, seed: u64, how: &How, up_to: usize) -> Option<usize> 
     let faults = *faults.lock().unwrap();
     // Only what was looked at to its end proves that there is none.
     assert!(faults.is_some() || checked.levels.iter().all(|level| level.cut.is_none()));
-    eprintln!("{} seed {seed} {how:?} up to {up_to}: {faults:?}", case.scenario.name);
+    eprintln!(
+        "{} seed {seed} {how:?} up to {up_to}: {faults:?}",
+        case.scenario.name
+    );
     faults
 }
 

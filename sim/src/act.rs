@@ -27,6 +27,7 @@ impl World {
             Action::Available { message } => self.available(message),
             Action::BrokerUp => self.broker_comes_up(),
             Action::DatabaseUp => self.database_comes_up(),
+            Action::LockUp => self.locks.server.start(),
             Action::EffectDone(number) => self.effect_done(number),
             Action::DatabaseDue => self.database_due(),
             Action::Abandon(session) => self.abandon_session(session),

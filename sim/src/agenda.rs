@@ -48,6 +48,8 @@ pub(crate) enum Action {
     BrokerUp,
     /// The database is back after a restart.
     DatabaseUp,
+    /// The lock service is back after a restart.
+    LockUp,
     /// The downstream has finished the effect of this request.
     EffectDone(u32),
     /// The database looks after those who wait.

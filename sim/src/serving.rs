@@ -4,8 +4,8 @@ use crate::agenda::{Action, Ms};
 use crate::calls::CallKey;
 use crate::servers::broker::BrokerRequest;
 use crate::servers::database::{DatabaseRequest, Ran, Working};
-use crate::servers::downstream::{Arrived, Asker, DownstreamRequest};
-use crate::servers::{Request, Response};
+use crate::servers::downstream::{Arrived, Asker, DownstreamRequest, reply};
+use crate::servers::{Request, Response, coordinator};
 use crate::world::World;
 use evidence::{Ids, MessageId, Slot, SlotTag, What};
 use scenarios::spec::Server;
@@ -24,9 +24,18 @@ impl World {
                 let done = self.locks.handle(self.now, request);
                 self.respond(key, Response::Locked(done), again);
             }
+            Request::Coordinator(request) => {
+                let Some(call) = self.calls.get(key) else {
+                    return;
+                };
+                let instance = call.instance;
+                let answer =
+                    coordinator::handle(&mut self.coordinator, self.now, instance, request);
+                self.respond(key, Response::Coordinated(answer), again);
+            }
             Request::Downstream(DownstreamRequest::Lookup { key: of }) => {
                 let at = self.timestamp();
-                let found = self.downstream.lookup(&of, at);
+                let found = self.downstream.lookup(self.now, &of, at);
                 self.respond(key, Response::Found(found), again);
             }
             Request::Downstream(DownstreamRequest::Perform(request)) => {
@@ -144,23 +153,14 @@ impl World {
         }
     }
 
-    /// A server stops; a standby that is `lose_ms` behind, or it itself, is there at `up`.
-    pub(crate) fn server_goes_down(&mut self, server: Server, instance: u8, up: Ms, lose_ms: i64) {
-        match server {
-            Server::Database => {
-                let now = self.timestamp();
-                for call in self.database.go_down(now, lose_ms) {
-                    self.break_call(call);
-                }
-                self.agenda.add(up, instance, Action::DatabaseUp);
-                self.rearrange_polls(|_| true);
-            }
-            Server::Broker => {
-                self.agenda.add(up, instance, Action::BrokerUp);
-                self.broker_goes_down();
-            }
-            Server::Lock | Server::Downstream => {}
+    /// The database stops, until it, or a standby that is `lose_ms` behind, is there at `up`.
+    pub(crate) fn database_goes_down(&mut self, instance: u8, up: Ms, lose_ms: i64) {
+        let now = self.timestamp();
+        for call in self.database.go_down(now, lose_ms) {
+            self.break_call(call);
         }
+        self.agenda.add(up, instance, Action::DatabaseUp);
+        self.rearrange_polls(|_| true);
     }
 
     /// The database is back.
@@ -173,7 +173,8 @@ impl World {
         match server {
             Server::Database => self.database.down,
             Server::Broker => self.broker.down,
-            Server::Lock | Server::Downstream => false,
+            Server::Lock => self.locks.server.is_down(),
+            Server::Downstream | Server::Coordinator => false,
         }
     }
 
@@ -206,7 +207,8 @@ impl World {
             }
             Arrived::Waiting if again => self.calls.release(key),
             Arrived::Waiting => self.answer_pending(key),
-            Arrived::Answered(reply) => {
+            Arrived::Answered(answer) => {
+                let reply = reply(answer);
                 self.tell_reply(key, reply);
                 self.respond(key, Response::Reply(reply), again);
             }
@@ -217,7 +219,7 @@ impl World {
         let what = match reply {
             Reply::Performed => return,
             Reply::Repeated => What::Repeated,
-            Reply::InProgress | Reply::Stale => What::EffectRefused,
+            Reply::InProgress | Reply::Stale | Reply::Mismatch => What::EffectRefused,
         };
         let Some(call) = self.calls.get(key) else {
             return;
@@ -232,11 +234,12 @@ impl World {
         let Some(finished) = self.downstream.finish(self.now, number, at) else {
             return;
         };
-        if finished.reply == Reply::Performed {
+        if reply(finished.answer) == Reply::Performed {
             let asker = finished.asker;
             self.effect(asker.instance, asker.incarnation, asker.ids);
         }
-        for (call, reply) in finished.answers {
+        for (call, answer) in finished.answers {
+            let reply = reply(answer);
             self.tell_reply(call, reply);
             self.done(call, Response::Reply(reply));
         }

@@ -88,6 +88,8 @@ pub(crate) struct Constants {
     pub(crate) effect_latency: Ms,
     pub(crate) retention: Option<Ms>,
     pub(crate) database: Rules,
+    /// How often a client of the lock service repeats a command by itself.
+    pub(crate) lock_retries: u32,
     pub(crate) renew_every: Option<Span>,
     /// How many slots there are in all.
     pub(crate) slots: usize,
@@ -291,6 +293,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         effect_latency: scenario.downstream.latency.ms().max(1),
         retention: scenario.downstream.protection.retention().map(Span::ms),
         database: database(&scenario.database),
+        lock_retries: scenario.lock.client_retries,
         renew_every: scenario.broker.renew_every.0,
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),

@@ -54,6 +54,7 @@ fn tables(document: &Document<'_>) -> Checked {
         "broker",
         "database",
         "lock",
+        "coordinator",
         "recovery",
         "guard",
         "work",

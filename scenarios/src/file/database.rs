@@ -59,6 +59,13 @@ impl Default for DatabaseTable {
     }
 }
 
+impl DatabaseTable {
+    /// Whether it is a product with sessions of its own kind.
+    pub fn is_product(&self) -> bool {
+        self.profile != DatabaseProfile::Generic
+    }
+}
+
 /// Which database it behaves like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,7 +4,7 @@ use super::Scenario;
 use super::signed::SignedSpan;
 use crate::spec::applies::StepFacts;
 use crate::spec::faults::{self, Amount};
-use crate::spec::{Fault, FaultKind, FaultSpec, Magnitudes, Phase, RunRef, Space};
+use crate::spec::{Fault, FaultKind, FaultSpec, Phase, RunRef, Space};
 use evidence::{Cast, InstanceId, Step};
 use scheduler::{Span, steps};
 use serde::de::{self, Deserializer};
@@ -25,7 +25,7 @@ pub struct FaultTable {
     /// By how much a clock steps; backwards with a minus sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<SignedSpan>,
-    /// How far behind the standby of a failover is; left out: as the server's table says.
+    /// Of how long a failover loses the changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lose: Option<Span>,
     /// Which way of a partition is cut.
@@ -89,9 +89,9 @@ impl FaultTable {
             kind,
             lasts: (amount == Amount::Lasting)
                 .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
-            by: (amount == Amount::Jumping).then(|| SignedSpan::millis(fault.magnitude_ms)),
             lose: (amount == Amount::Losing)
                 .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
+            by: (amount == Amount::Jumping).then(|| SignedSpan::millis(fault.magnitude_ms)),
             direction,
         })
     }
@@ -118,7 +118,7 @@ impl FaultTable {
             occurrence: self.at.occurrence,
             phase: self.phase(kind, scenario)?,
             kind,
-            magnitude_ms: self.magnitude_ms(scenario)?,
+            magnitude_ms: self.magnitude_ms()?,
         })
     }
 
@@ -196,18 +196,31 @@ impl FaultTable {
         }
     }
 
-    fn magnitude_ms(&self, scenario: &Scenario) -> Result<i64, WrongFault> {
-        if self.kind == FaultName::Failover {
-            return self.lost_ms(scenario);
-        }
-        if self.lose.is_some() {
-            return Err(WrongFault::new("lose", "`lose` belongs to failover"));
-        }
+    fn magnitude_ms(&self) -> Result<i64, WrongFault> {
         let lasts = matches!(
             self.kind,
             FaultName::Pause | FaultName::Delay | FaultName::Partition
         );
         let steps = self.kind == FaultName::ClockStep;
+        let loses = matches!(
+            self.kind,
+            FaultName::LockFailover | FaultName::DatabaseFailover
+        );
+        match self.lose {
+            Some(_) if !loses => {
+                let message = "`lose` belongs to lock_failover and database_failover";
+                return Err(WrongFault::new("lose", message));
+            }
+            None if loses => {
+                let message = "this kind needs `lose`, of how long the changes are lost, such as lose = \"500ms\"";
+                return Err(WrongFault::new("do", message));
+            }
+            Some(Span::ZERO) => {
+                let message = "lose is `0s`; allowed is a duration longer than zero";
+                return Err(WrongFault::new("lose", message));
+            }
+            _ => {}
+        }
         match (self.lasts, self.by) {
             (Some(_), _) if !lasts => Err(WrongFault::new(
                 "for",
@@ -232,31 +245,8 @@ impl FaultTable {
             )),
             (Some(span), _) => Ok(span.as_i64()),
             (_, Some(by)) => Ok(by.ms()),
-            (None, None) => Ok(0),
+            (None, None) => Ok(self.lose.map_or(0, Span::as_i64)),
         }
-    }
-}
-
-impl FaultTable {
-    /// What a failover loses, at most as much as the standby may be behind.
-    fn lost_ms(&self, scenario: &Scenario) -> Result<i64, WrongFault> {
-        if self.lasts.is_some() || self.by.is_some() {
-            let key = if self.lasts.is_some() { "for" } else { "by" };
-            return Err(WrongFault::new(key, "a failover has `lose` only"));
-        }
-        let server = StepFacts::of(self.at.step.0.number, scenario).and_then(|step| step.server());
-        let behind = server.map_or(0, |server| {
-            Magnitudes::of(scenario).losing_ms[server as usize]
-        });
-        let lose = self.lose.map_or(behind, Span::as_i64);
-        if lose == 0 || lose > behind {
-            return Err(WrongFault::new(
-                if self.lose.is_some() { "lose" } else { "do" },
-                "a failover loses more than nothing and at most what the server's table says, such \
-                 as `[database] failover_loses = \"5s\"`",
-            ));
-        }
-        Ok(lose)
     }
 }
 
@@ -293,8 +283,16 @@ pub enum FaultName {
     OperatorReplay,
     /// See [`FaultKind::ClockStep`].
     ClockStep,
-    /// See [`FaultKind::Failover`].
-    Failover,
+    /// See [`FaultKind::LockFailover`].
+    LockFailover,
+    /// See [`FaultKind::LockRestart`].
+    LockRestart,
+    /// See [`FaultKind::SessionLoss`].
+    SessionLoss,
+    /// See [`FaultKind::Purge`].
+    Purge,
+    /// See [`FaultKind::DatabaseFailover`].
+    DatabaseFailover,
     /// See [`FaultKind::DatabaseRestart`].
     DatabaseRestart,
 }
@@ -334,7 +332,11 @@ impl FaultName {
             FaultKind::BrokerRestart => FaultName::BrokerRestart,
             FaultKind::OperatorReplay => FaultName::OperatorReplay,
             FaultKind::ClockStep => FaultName::ClockStep,
-            FaultKind::Failover => FaultName::Failover,
+            FaultKind::LockFailover => FaultName::LockFailover,
+            FaultKind::LockRestart => FaultName::LockRestart,
+            FaultKind::SessionLoss => FaultName::SessionLoss,
+            FaultKind::Purge => FaultName::Purge,
+            FaultKind::DatabaseFailover => FaultName::DatabaseFailover,
             FaultKind::DatabaseRestart => FaultName::DatabaseRestart,
         };
         (name, None)
@@ -359,7 +361,11 @@ impl FaultName {
             FaultName::BrokerRestart => FaultKind::BrokerRestart,
             FaultName::OperatorReplay => FaultKind::OperatorReplay,
             FaultName::ClockStep => FaultKind::ClockStep,
-            FaultName::Failover => FaultKind::Failover,
+            FaultName::LockFailover => FaultKind::LockFailover,
+            FaultName::LockRestart => FaultKind::LockRestart,
+            FaultName::SessionLoss => FaultKind::SessionLoss,
+            FaultName::Purge => FaultKind::Purge,
+            FaultName::DatabaseFailover => FaultKind::DatabaseFailover,
             FaultName::DatabaseRestart => FaultKind::DatabaseRestart,
         }
     }

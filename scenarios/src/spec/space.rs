@@ -17,8 +17,7 @@ pub enum Space {
     Core,
     /// Every kind wherever it applies, inside the envelope of the recommended stack.
     Full,
-    /// The whole table: besides, what lies outside the envelope (failovers that lose commits) and
-    /// the restarts of the servers that `full/1` does not have.
+    /// The whole table: also failovers that lose what was committed, and the purge of a memory.
     Beyond,
 }
 

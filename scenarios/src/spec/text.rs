@@ -74,8 +74,8 @@ impl Fault {
         match faults::of(self.kind).amount {
             Amount::Nothing => {}
             Amount::Lasting => text.push_str(&format!(" for={}ms", self.magnitude_ms)),
-            Amount::Jumping => text.push_str(&format!(" by={}ms", self.magnitude_ms)),
             Amount::Losing => text.push_str(&format!(" lose={}ms", self.magnitude_ms)),
+            Amount::Jumping => text.push_str(&format!(" by={}ms", self.magnitude_ms)),
         }
         match self.kind {
             FaultKind::PartitionToServer => text.push_str(" direction=to_server"),
@@ -121,7 +121,7 @@ impl Fault {
         let kind = name.kind(direction);
         let magnitude_ms = match (faults::of(kind).amount, amount) {
             (Amount::Nothing, None) => 0,
-            (Amount::Lasting | Amount::Jumping | Amount::Losing, Some(text)) => {
+            (Amount::Lasting | Amount::Losing | Amount::Jumping, Some(text)) => {
                 SignedSpan::parse(text)
                     .map_err(|_| unknown("duration", text))?
                     .ms()
@@ -174,6 +174,7 @@ mod tests {
             "crash@broker.ack before executor-1 report#1 n=1",
             "pause@timer.wait request scheduler-2 a b#1 n=2#2 n=3 for=45201ms",
             "clock_step@timer.fire before scheduler-1 report#2 n=1 by=-2000ms",
+            "lock_failover@lock.renew before executor-1 report#1 n=2 lose=500ms",
             "partition@outbox.read before scheduler-1 - n=12 for=3201ms",
             "partition@outbox.read before scheduler-1 - n=12 for=3201ms direction=to_server",
             "partition@outbox.read before scheduler-1 - n=12 for=3201ms direction=from_server",

@@ -2,10 +2,9 @@
 
 use super::Strike;
 use crate::world::World;
-use scenarios::spec::Server;
 
 pub(super) fn strike(world: &mut World, strike: &Strike<'_>) {
     let up = world.now + world.constants.restart_after;
     world.note(strike.fault, strike.step, strike.ids, Some(up));
-    world.server_goes_down(Server::Database, strike.instance(), up, 0);
+    world.database_goes_down(strike.instance(), up, 0);
 }

@@ -14,5 +14,4 @@ pub(super) const BROKER_RESTART: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::BrokerCalls, Phase::Before)],
     core: &[(Scope::BrokerCalls, Phase::Before)],
-    beyond: &[],
 };

@@ -17,5 +17,4 @@ pub(super) const CLOCK_STEP: Description = Description {
         (Scope::Waits, Phase::Request),
     ],
     core: &[],
-    beyond: &[],
 };

@@ -24,5 +24,4 @@ pub(super) const CRASH: Description = Description {
         (Scope::Steps, Phase::Done),
         (Scope::Steps, Phase::Reply),
     ],
-    beyond: &[],
 };

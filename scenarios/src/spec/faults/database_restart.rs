@@ -1,4 +1,7 @@
 //! `database_restart`: the database restarts; its connections break, open transactions are gone.
+//!
+//! It applies where the scenario names the product: what a restart does to sessions and locks is the
+//! product's, and the quick database has neither.
 
 use super::{Amount, Description, FaultKind, Scope};
 use crate::spec::Phase;
@@ -9,7 +12,6 @@ pub(super) const DATABASE_RESTART: Description = Description {
     what: "the database restarts: connections break, open transactions and session locks are gone",
     source: "an upgrade or a crash of the database",
     amount: Amount::Nothing,
-    places: &[],
+    places: &[(Scope::DatabaseProduct, Phase::Before)],
     core: &[],
-    beyond: &[(Scope::DatabaseCalls, Phase::Before)],
 };

@@ -13,5 +13,4 @@ pub(super) const DELAY: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Request)],
     core: &[],
-    beyond: &[],
 };

@@ -15,5 +15,4 @@ pub(super) const DUPLICATE_REQUEST: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::CallsThatRepeat, Phase::Request)],
     core: &[(Scope::CallsThatRepeat, Phase::Request)],
-    beyond: &[],
 };

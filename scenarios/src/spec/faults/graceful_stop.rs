@@ -12,5 +12,4 @@ pub(super) const GRACEFUL_STOP: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Steps, Phase::Before)],
     core: &[],
-    beyond: &[],
 };

@@ -14,5 +14,4 @@ pub(super) const LOSE_REPLY: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Calls, Phase::Done)],
     core: &[(Scope::Calls, Phase::Done)],
-    beyond: &[],
 };

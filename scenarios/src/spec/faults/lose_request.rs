@@ -13,5 +13,4 @@ pub(super) const LOSE_REQUEST: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Calls, Phase::Request)],
     core: &[(Scope::Calls, Phase::Request)],
-    beyond: &[],
 };

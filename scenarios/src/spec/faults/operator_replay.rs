@@ -13,5 +13,4 @@ pub(super) const OPERATOR_REPLAY: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::CallsOfAcceptedRuns, Phase::Before)],
     core: &[],
-    beyond: &[],
 };

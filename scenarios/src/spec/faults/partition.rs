@@ -13,7 +13,6 @@ pub(super) const PARTITION: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Before)],
     core: &[],
-    beyond: &[],
 };
 
 /// Only the way to the server.
@@ -24,7 +23,6 @@ pub(super) const PARTITION_TO_SERVER: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Before)],
     core: &[],
-    beyond: &[],
 };
 
 /// Only the way back.
@@ -35,5 +33,4 @@ pub(super) const PARTITION_FROM_SERVER: Description = Description {
     amount: Amount::Lasting,
     places: &[(Scope::Calls, Phase::Before)],
     core: &[],
-    beyond: &[],
 };

@@ -19,5 +19,4 @@ pub(super) const PAUSE: Description = Description {
         (Scope::Waits, Phase::Done),
     ],
     core: &[(Scope::Steps, Phase::Before)],
-    beyond: &[],
 };

@@ -14,5 +14,4 @@ pub(super) const REFUSE: Description = Description {
     amount: Amount::Nothing,
     places: &[(Scope::Calls, Phase::Request)],
     core: &[],
-    beyond: &[],
 };
