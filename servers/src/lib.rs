@@ -8,6 +8,8 @@
 //!
 //! Each model is held, step by step, against what the real server did (`tests/vectors/`).
 
+pub mod broken;
+pub mod broker;
 mod choice;
 
 pub use choice::{Choice, First, Script};

@@ -3,6 +3,7 @@
 //! `cargo test vectors` replays the vectors of this folder. `RUNKEY_VECTORS=DIR cargo test vectors`
 //! replays another folder of the same format, and prints a line for each vector.
 
+mod broker;
 mod format;
 mod report;
 
@@ -13,7 +14,10 @@ use report::Outcome;
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 0] = [];
+const MODELS: [(&str, Replay); 2] = [
+    ("nats", broker::nats),
+    ("rabbitmq", broker::rabbitmq),
+];
 
 /// The folder to replay, and whether it is another one than this.
 fn folder() -> (std::path::PathBuf, bool) {
