@@ -179,7 +179,8 @@ impl<C: Copy, B: Clone> Broker<C, B> {
     pub fn defer(&mut self, now: Ms, receipt: Receipt, delay: Ms) -> Settling {
         match self.put_off(receipt) {
             Some(true) => {}
-            Some(false) => return Settling::Accepted,
+            // It waits to be handed over already, and now it waits for longer.
+            Some(false) => self.ready.forget(receipt.message),
             None => return Settling::NotYours,
         }
         let until = now + delay;

@@ -30,8 +30,9 @@ struct Client {
     now: Ms,
     /// The consumer of those who name none.
     consumer: String,
-    /// What each session has fetched, by the name that it gave it.
-    fetched: BTreeMap<(String, String), Held>,
+    held: Vec<Held>,
+    /// Where what a session has fetched is held, by the name that it gave it, or by what it says.
+    fetched: BTreeMap<(String, String), usize>,
     /// Sessions without a connection.
     cut: BTreeSet<String>,
 }
@@ -51,6 +52,7 @@ impl Client {
             stream: None,
             now: 0,
             consumer: names.of("consumer of the vector"),
+            held: Vec::new(),
             fetched: BTreeMap::new(),
             cut: BTreeSet::new(),
         }
@@ -219,11 +221,12 @@ impl Driver for Client {
                         reply: message.reply,
                         answered: false,
                     };
-                    // A client finds a message by what it called it, or by what it says.
+                    let at = self.held.len();
+                    self.held.push(held);
                     if let Some(called) = called {
-                        self.fetched.insert((name.clone(), called.to_owned()), held.clone());
+                        self.fetched.insert((name.clone(), called.to_owned()), at);
                     }
-                    self.fetched.insert((name.clone(), message.body.clone()), held);
+                    self.fetched.insert((name.clone(), message.body.clone()), at);
                     shown.push(json!({
                         "body": message.body,
                         "seq": message.seq,
@@ -237,13 +240,14 @@ impl Driver for Client {
                 let force = arguments.flag("force") == Some(true);
                 let delay = arguments.seconds("delay_s");
                 arguments.end()?;
-                let Some(held) = self.fetched.get_mut(&of) else {
+                let held = self.fetched.get(&of).and_then(|at| self.held.get_mut(*at));
+                let Some(held) = held else {
                     return Err(Trouble::Differs("the model never delivered this".to_owned()));
                 };
-                if held.answered && !force {
+                let last = !matches!(op, "in_progress" | "progress" | "wpi");
+                if last && held.answered && !force {
                     return Ok(json!({ "error": "MsgAlreadyAckdError" }));
                 }
-                let last = !matches!(op, "in_progress" | "progress" | "wpi");
                 held.answered |= last;
                 let held = held.clone();
                 let Some(stream) = self.stream.as_mut().filter(|_| !self.cut.contains(&name))

@@ -36,14 +36,25 @@ struct Client {
     now: Ms,
     queue: String,
     sessions: BTreeMap<String, Session>,
+    /// How many channels there have been at once.
+    holders: Holder,
 }
 
 struct Session {
+    /// The channel that it uses.
     holder: Holder,
+    /// Those that it has left open behind it.
+    behind: Vec<Holder>,
     confirms: bool,
     link: Link,
     /// Whether the client has been told that its channel was closed.
     told: bool,
+}
+
+impl Session {
+    fn on(holder: Holder) -> Session {
+        Session { holder, behind: Vec::new(), confirms: false, link: Link::Up, told: false }
+    }
 }
 
 /// The connection of a client.
@@ -64,10 +75,11 @@ impl Client {
             server.open(0, holder);
             sessions.insert(
                 names.of(name),
-                Session { holder, confirms: false, link: Link::Up, told: false },
+                Session::on(holder),
             );
         }
-        Ok(Client { server, now: 0, queue: names.of("vq"), sessions })
+        let holders = vector.sessions.len() as Holder;
+        Ok(Client { server, now: 0, queue: names.of("vq"), sessions, holders })
     }
 
     /// Time passes.
@@ -108,12 +120,37 @@ impl Client {
         }
     }
 
+    /// The connection of a client ends, with every channel of it.
+    fn disconnect(&mut self, name: &str, link: Link) {
+        if let Some(session) = self.sessions.get_mut(name) {
+            for holder in std::iter::once(session.holder).chain(session.behind.drain(..)) {
+                self.server.close(self.now, holder);
+            }
+            session.link = link;
+        }
+    }
+
     fn reconnect(&mut self, name: &str) {
+        self.disconnect(name, Link::Down);
         if let Some(session) = self.sessions.get_mut(name) {
             self.server.open(self.now, session.holder);
-            *session =
-                Session { holder: session.holder, confirms: false, link: Link::Up, told: false };
+            *session = Session::on(session.holder);
         }
+    }
+
+    /// A client opens a channel; one that is still open stays so.
+    fn open_channel(&mut self, name: &str) {
+        let Some(session) = self.sessions.get_mut(name) else {
+            return;
+        };
+        if self.server.closed(session.holder).is_none() {
+            session.behind.push(session.holder);
+            self.holders += 1;
+            session.holder = self.holders;
+        }
+        self.server.open(self.now, session.holder);
+        session.confirms = false;
+        session.told = false;
     }
 
     fn publish(&mut self, name: &str, of: Publishing) -> Value {
@@ -134,14 +171,19 @@ impl Client {
 
     /// Listens for a while, up to the first delivery if there is none yet.
     fn listen(&mut self, name: &str, ms: Ms) -> Value {
-        let Some(holder) = self.sessions.get(name).map(|session| session.holder) else {
+        let Some(session) = self.sessions.get(name) else {
             return Value::Null;
         };
+        let channels: Vec<Holder> =
+            session.behind.iter().copied().chain([session.holder]).collect();
         self.wait(ms);
-        let deliveries: Vec<Value> = self.server.inbox(holder).into_iter().map(shown).collect();
+        let delivered = channels.into_iter().flat_map(|channel| self.server.inbox(channel));
+        let deliveries: Vec<Value> = delivered.map(shown).collect();
         let mut seen = Map::new();
         seen.insert("deliveries".to_owned(), Value::Array(deliveries));
-        if let Some(Value::Object(refusal)) = self.refusal(name) {
+        // Who only listens is told once.
+        let told = self.sessions.get(name).is_some_and(|session| session.told);
+        if let Some(Value::Object(refusal)) = self.refusal(name).filter(|_| !told) {
             seen.extend(refusal);
         }
         Value::Object(seen)
@@ -267,11 +309,8 @@ impl Driver for Client {
             }
             "cut" | "close_connection" => {
                 arguments.end()?;
-                self.server.close(self.now, holder);
-                self.session(Some(name))?.link = match op {
-                    "cut" => Link::Broken,
-                    _ => Link::Down,
-                };
+                let link = if op == "cut" { Link::Broken } else { Link::Down };
+                self.disconnect(name, link);
                 return Ok(ok);
             }
             _ => {}
@@ -281,7 +320,7 @@ impl Driver for Client {
             if self.session(Some(name))?.link != Link::Up {
                 return Ok(self.refusal(name).unwrap_or(ok));
             }
-            self.reconnect(name);
+            self.open_channel(name);
             return Ok(ok);
         }
         if matches!(op, "poll" | "listen") {
@@ -323,10 +362,8 @@ impl Driver for Client {
                 }
                 // The connection breaks before, or after the server has the message: whoever waits
                 // for a confirm learns that something went wrong, and no one else.
-                self.server.close(self.now, holder);
-                let session = self.session(Some(name))?;
-                session.link = Link::Broken;
-                Ok(match session.confirms {
+                self.disconnect(name, Link::Broken);
+                Ok(match self.session(Some(name))?.confirms {
                     true => self.refusal(name).unwrap_or(ok),
                     false => ok,
                 })
@@ -371,8 +408,7 @@ impl Driver for Client {
                 let requeue = arguments.flag("requeue").unwrap_or(true);
                 arguments.end()?;
                 if op == "ack_cut_before_send" {
-                    self.server.close(self.now, holder);
-                    self.session(Some(name))?.link = Link::Broken;
+                    self.disconnect(name, Link::Broken);
                     return Ok(ok);
                 }
                 let done = match op {
@@ -390,6 +426,7 @@ impl Driver for Client {
             "close_channel" => {
                 arguments.end()?;
                 self.server.close(self.now, holder);
+                self.session(Some(name))?.told = true;
                 Ok(ok)
             }
             "confirm_select" => {

@@ -162,8 +162,10 @@ impl<B: Clone> Server<B> {
         Some(Delivered {
             tag,
             redelivered: delivery.redelivered() == Some(true) || dead,
+            // A consumer is not told a count of 0, whoever asks for one message is.
             delivery_count: (queue.arguments.kind == Kind::Quorum)
-                .then_some(delivery.counted_before),
+                .then_some(delivery.counted_before)
+                .filter(|count| consumer.is_none() || *count > 0),
             deaths: delivery.body.deaths,
             body: delivery.body.body,
         })
