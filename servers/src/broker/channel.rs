@@ -62,6 +62,11 @@ impl<T> Channel<T> {
         self.unsettled.retain(|(_, of)| keep(of));
     }
 
+    /// The last tag that was given.
+    pub const fn last(&self) -> u64 {
+        self.last
+    }
+
     /// How many are unsettled.
     pub const fn len(&self) -> usize {
         self.unsettled.len()

@@ -18,6 +18,8 @@ pub struct Delivery<B> {
     pub counted_before: u32,
     /// When it goes back unless it is settled.
     pub deadline: Option<Ms>,
+    /// Whether it waited in the memory of its holder.
+    pub prefetched: bool,
     /// What it says of deliveries before it.
     pub(super) flag: RedeliveredFlag,
 }
@@ -179,7 +181,8 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         while let Some((place, returned)) = self.ready.first() {
             let stalled = !returned && self.is_stalled();
             let message = &mut self.messages[place as usize];
-            let again = message.copies > 0 && matches!(message.state, State::Unacked { .. });
+            // One more worker has it in its memory, whatever has become of it since.
+            let again = message.copies > 0 && message.state != State::Ready;
             if message.state != State::Ready && !again {
                 // A late ack may have settled a message that waits in the queue.
                 self.ready.pop();
@@ -234,12 +237,12 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         } else {
             self.rules.redelivery.deadline(now, since, message.deliveries)
         };
-        message.state = if settles {
+        if settles {
             message.settled_at = now;
-            State::Settled
-        } else {
-            State::Unacked { holder, deadline }
-        };
+            message.state = State::Settled;
+        } else if !message.is_over() {
+            message.state = State::Unacked { holder, deadline };
+        }
         let receipt = Receipt { message: place, delivery: message.deliveries };
         let delivery = Delivery {
             receipt,
@@ -247,6 +250,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             count: message.deliveries,
             counted_before,
             deadline,
+            prefetched: false,
             flag: self.rules.flag,
         };
         self.note_tag(holder, receipt);

@@ -56,6 +56,11 @@ impl Group {
         }
     }
 
+    /// Whether the partitions are being dealt anew.
+    pub(super) const fn is_dealing(&self) -> bool {
+        self.rebalancing
+    }
+
     fn bury(&mut self, now: Ms) {
         let before = self.members.len();
         self.members.retain(|member| member.until.is_none_or(|until| now < until));
@@ -123,9 +128,8 @@ impl<C: Copy, B: Clone> Broker<C, B> {
 
 impl<C: Copy, B: Clone> Broker<C, B> {
     /// The members of the group in the order in which partitions are dealt to them, each with
-    /// until when it is believed alive, if it has gone silent; and whether they are being dealt.
-    pub fn members(&self) -> (impl Iterator<Item = (Holder, Option<Ms>)>, bool) {
-        let members = self.group.members.iter().map(|member| (member.holder, member.until));
-        (members, self.group.rebalancing)
+    /// until when it is believed alive, if it has gone silent.
+    pub fn members(&self) -> impl Iterator<Item = (Holder, Option<Ms>)> {
+        self.group.members.iter().map(|member| (member.holder, member.until))
     }
 }

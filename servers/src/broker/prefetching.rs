@@ -32,6 +32,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             count: ahead.receipt.delivery,
             counted_before: ahead.counted_before,
             deadline: ahead.deadline,
+            prefetched: true,
             flag: self.rules.flag,
         })
     }
@@ -56,8 +57,11 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         self.prefetchers.retain(|holder| !gone(*holder));
     }
 
-    /// The deliveries that wait in the memory of a holder, oldest first.
-    pub fn prefetched(&self) -> impl Iterator<Item = &Prefetched> {
-        self.buffered.iter()
+    /// Whether no client has anything in its memory that it has not begun, and no partition is
+    /// being dealt.
+    pub fn is_quiet(&self) -> bool {
+        self.buffered.is_empty()
+            && !self.group.is_dealing()
+            && self.messages.iter().all(|message| message.copies == 0)
     }
 }

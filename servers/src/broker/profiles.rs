@@ -61,6 +61,7 @@ const fn after(time: Ms) -> Redelivery {
         checked_every: None,
         closes: false,
         not_renewable: false,
+        renewed_every: None,
     }
 }
 
@@ -103,6 +104,7 @@ pub const RABBITMQ_CLASSIC: Profile = Profile {
             // Nothing extends it.
             not_renewable: true,
             backoff: Vec::new(),
+            renewed_every: None,
         },
         // Vectors C2, C3: a closed channel and a broken connection give all back at once.
         crash: Crash::OnDisconnect,
@@ -154,6 +156,7 @@ pub const RABBITMQ_QUORUM_4_3: Profile = Profile {
             closes: false,
             not_renewable: true,
             backoff: Vec::new(),
+            renewed_every: None,
         },
         // "Poison message handling": since 4.0 the limit is 20 by default, so 21 deliveries.
         max_deliver: Some(21),
@@ -323,6 +326,7 @@ pub const KAFKA: Profile = Profile {
             not_renewable: true,
             backoff: Vec::new(),
             checked_every: None,
+            renewed_every: None,
         },
         // A record is read again for ever.
         max_deliver: None,
@@ -403,6 +407,8 @@ pub const BULLMQ: Profile = Profile {
             // `lockDuration`: 30 s, renewed at half of it; stalled jobs are looked for every
             // `stalledInterval`: 30 s.
             checked_every: Some(30 * SECOND),
+            // `lockRenewTime`: half of `lockDuration`.
+            renewed_every: Some(15 * SECOND),
             ..after(30 * SECOND)
         },
         // `maxStalledCount`: 1, then the job has failed.
@@ -430,8 +436,10 @@ pub const SIDEKIQ_BASIC: Profile = Profile {
     name: "sidekiq-basic",
     of: "Sidekiq 7 wiki, Reliability, Error Handling",
     rules: || Rules {
-        // BRPOP takes a job out of Redis: a process that dies takes it along.
+        // BRPOP takes a job out of Redis: a process that dies takes it along. A job that is to be
+        // retried is pushed into the retry set by its process.
         settled_on_delivery: true,
+        puts_back: true,
         flag: RedeliveredFlag::Absent,
         // `appendfsync everysec`.
         confirm: Confirm::Written,

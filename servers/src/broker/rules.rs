@@ -18,6 +18,8 @@ pub struct Rules {
     pub counts: Counts,
     /// Whether a message is settled by being handed over (at most once).
     pub settled_on_delivery: bool,
+    /// Whether a consumer that defers such a message puts it back into the queue itself.
+    pub puts_back: bool,
     /// Whose ack settles a message.
     pub fencing: Fencing,
     /// Whether a consumer learns that its ack was refused.
@@ -66,6 +68,8 @@ pub struct Redelivery {
     pub closes: bool,
     /// Whether a renewal does not act.
     pub not_renewable: bool,
+    /// How often the product's own consumer renews while it works; `None`: only where it is told.
+    pub renewed_every: Option<Ms>,
 }
 
 impl Redelivery {

@@ -64,6 +64,11 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         self.tags.given.push((receipt, holder, number, tag));
     }
 
+    /// The tag that each holder has come to on its channel.
+    pub fn last_tags(&self) -> impl Iterator<Item = (Holder, u64)> {
+        self.tags.channels.iter().map(|(holder, channel)| (*holder, channel.last()))
+    }
+
     /// These holders go on with a new channel.
     pub(super) fn new_channel(&mut self, of: impl Fn(Holder) -> bool) {
         let tags = &mut self.tags;
@@ -197,7 +202,11 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         let counts = self.rules.counts.nack;
         let stale_acts = self.rules.stale_nack_acts;
         let message = self.messages.get_mut(receipt.message as usize)?;
-        if !holds {
+        // A consumer that took the message out of the queue puts it back itself.
+        let own = self.rules.puts_back
+            && message.state == State::Settled
+            && message.deliveries == receipt.delivery;
+        if !holds && !own {
             if !stale_acts || message.is_over() || message.deliveries < receipt.delivery {
                 return None;
             }
