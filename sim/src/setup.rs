@@ -2,12 +2,13 @@
 
 use crate::agenda::Ms;
 use crate::keyed::LEG_MAX_MS;
+use crate::servers::broker::Terms;
 use crate::servers::downstream::Outside;
 use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
 use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
-use scenarios::file::{Horizon, InstanceTable, TopologyKind};
+use scenarios::file::{Confirm, Horizon, InstanceTable, TopologyKind};
 use scheduler::guards::BusyPolicy;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
@@ -85,6 +86,9 @@ pub(crate) struct Constants {
     pub(crate) effect_latency: Ms,
     pub(crate) retention: Option<Ms>,
     pub(crate) renew_every: Option<Span>,
+    pub(crate) broker: Terms,
+    /// Whether a publisher waits for the broker's word.
+    pub(crate) confirms: bool,
     /// How many slots there are in all.
     pub(crate) slots: usize,
     /// When the last slot is due.
@@ -199,6 +203,7 @@ impl Clone for Constants {
             cast: self.cast.clone(),
             planned: self.planned.clone(),
             conditions: self.conditions.clone(),
+            broker: self.broker.clone(),
             nothing: self.nothing.clone(),
             slot_by_run: self.slot_by_run.clone(),
             ..*self
@@ -286,6 +291,8 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         effect_latency: scenario.downstream.latency.ms().max(1),
         retention: scenario.downstream.protection.retention().map(Span::ms),
         renew_every: scenario.broker.renew_every.0,
+        broker: Terms::of(&scenario.broker),
+        confirms: scenario.broker.confirm != Confirm::Sent,
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),
         patience,
@@ -317,7 +324,10 @@ fn longest_deadline(scenario: &Scenario) -> Ms {
         .max(work.takes.ms())
         .max(work.retry.max_backoff.ms());
     let broker = &scenario.broker;
-    longest = longest.max(broker.ack_deadline.0.map_or(0, Span::ms));
+    let looks = broker.checked_every.0.map_or(0, Span::ms);
+    longest = longest.max(broker.ack_deadline.0.map_or(0, |span| span.ms() + looks));
+    longest = longest.max(broker.session_timeout.0.map_or(0, Span::ms));
+    longest = longest.max(broker.backoff.iter().max().map_or(0, |span| span.ms()) + looks);
     longest = longest
         .max(scenario.downstream.latency.ms())
         .max(scenario.recovery.every.ms());

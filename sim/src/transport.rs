@@ -188,7 +188,7 @@ impl World {
             return;
         };
         let server = call.server;
-        if call.refused || (server == Server::Broker && self.broker.down) {
+        if call.refused || (server == Server::Broker && self.broker.is_down()) {
             return self.reply_error(key, CallError::Refused);
         }
         self.serve(key, request, again);
@@ -315,7 +315,7 @@ impl World {
             call.task = None;
             call.result = None;
             if call.long_poll {
-                let withdrawn = self.broker.forget_consumers(|consumer| consumer == key);
+                let withdrawn = self.broker.model().forget_consumers(|consumer| consumer == key);
                 for call in withdrawn {
                     self.calls.release(call);
                 }

@@ -154,7 +154,7 @@ impl World {
         injector.plan(plan);
         pollers.clear();
         database.clear();
-        broker.open(&setup.scenario.broker);
+        broker.open(&constants.broker);
         locks.clear();
         let outside = setup.parts.downstream.as_ref().map(|make| make());
         let in_flight = setup.scenario.downstream.in_flight;

@@ -2,7 +2,14 @@
 
 use crate::files;
 
-const CRATES: [&str; 5] = ["evidence", "scheduler", "scenarios", "sim", "explore"];
+const CRATES: [&str; 6] = [
+    "evidence",
+    "scheduler",
+    "servers",
+    "scenarios",
+    "sim",
+    "explore",
+];
 
 /// The sources of a crate of the workspace.
 fn sources(of: &str) -> Vec<(String, String)> {

@@ -4,7 +4,7 @@ use crate::files;
 use crate::source::{self, Item, Member};
 use scenarios::Scenario;
 use scenarios::file::{
-    BrokerTable, ClockTable, DatabaseTable, DownstreamTable, ExpectTable, ExploreTable,
+    BrokerProfile, BrokerTable, ClockTable, DatabaseTable, DownstreamTable, ExpectTable, ExploreTable,
     IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
 };
 use scenarios::spec::{FaultKind, Phase, faults};
@@ -344,14 +344,18 @@ impl Page {
         let other = |text: &str| defaults(Scenario::parse(text, "page.toml").unwrap());
         let cases = [
             ("", "topology.kind = \"local\""),
-            ("", "broker.profile = \"at-most-once\""),
             ("", "guard.kind = \"process_mutex\""),
             (
                 "topology.kind = \"local\"\n",
                 "guard.kind = \"process_mutex\"",
             ),
         ];
-        let rows = cases.map(|(beside, key)| {
+        let profiles = BrokerProfile::ALL.map(|profile| {
+            let key = format!("broker.profile = \"{}\"", profile.name());
+            (String::new(), key)
+        });
+        let cases = cases.map(|(beside, key)| (beside.to_owned(), key.to_owned())).into_iter();
+        let rows = cases.chain(profiles.into_iter().skip(1)).map(|(beside, key)| {
             let mut changed = Vec::new();
             let (with, without) = (other(&format!("{beside}{key}")), other(beside));
             differences(&with.into(), &without.into(), "", &mut changed);
@@ -446,6 +450,7 @@ fn values(field: &Member) -> String {
         "Timestamp" => word("UTC such as `\"2026-01-01T00:00:00Z\"`"),
         "Horizon" => word("`\"auto\"` or duration after the last slot and the last fault"),
         "MaxDeliver" => word("`\"unlimited\"` or whole number, at least 1"),
+        "AckFencing" => word("`false` (off), `true` (token), `\"latest\"`"),
         "Seeds" => word("`\"1..16\"`, both ends included"),
         "StepName" => word("a step, see below"),
         "FaultName" => word("a kind, see below"),
@@ -469,6 +474,7 @@ fn list(of: &str) -> String {
     let of = of.trim_start_matches("Vec<").trim_end_matches('>');
     match of {
         "String" => "list of texts".to_owned(),
+        "Span" => "list of durations".to_owned(),
         "Verdict" => "list of verdicts, see below".to_owned(),
         "FailureClass" => {
             let item = enumeration(of).unwrap();

@@ -37,4 +37,12 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         }
         given_up
     }
+
+    /// The deadline of a message in the memory of a worker, if it is there and has one.
+    pub fn held_until_deadline(&self, place: u32) -> Option<Ms> {
+        match self.message(place)?.state {
+            State::Held { deadline, .. } => deadline,
+            _ => None,
+        }
+    }
 }

@@ -64,4 +64,9 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             && !self.group.is_dealing()
             && self.messages.iter().all(|message| message.copies == 0)
     }
+
+    /// Those who take messages ahead of their work, in the order in which they came.
+    pub fn prefetchers(&self) -> impl Iterator<Item = Holder> {
+        self.prefetchers.iter().copied()
+    }
 }

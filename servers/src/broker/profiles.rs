@@ -83,8 +83,10 @@ pub const AT_MOST_ONCE: Profile = Profile {
     of: "no product (core NATS, Redis pub/sub, automatic acks)",
     rules: || Rules {
         settled_on_delivery: true,
+        // Source: core NATS ("at most once") and Redis pub/sub, both in memory only.
         loses_on_restart: true,
-        confirm: Confirm::Received,
+        max_deliver: Some(1),
+        then: Then::Drop,
         counts: Counts { nack: false, ..Counts::default() },
         ..Rules::default()
     },
