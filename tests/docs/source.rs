@@ -40,6 +40,9 @@ impl Member {
 impl Item {
     /// As a scenario file writes a variant of this enum.
     pub fn word(&self, variant: &Member) -> String {
+        if let Some(word) = quoted_after(&variant.attributes, "rename = ") {
+            return word;
+        }
         let case = quoted_after(&self.attributes, "rename_all = ");
         let between = match case.as_deref() {
             Some("kebab-case") => '-',

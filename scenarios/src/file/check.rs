@@ -27,7 +27,7 @@ const MOST_DRIFT_PPM: i32 = 100_000;
 /// 1970-01-01 and the end of 2099: what the calendars of all dialects cover.
 const EPOCHS: [Timestamp; 2] = [Timestamp(0), Timestamp(4_102_444_799_999)];
 
-type Checked = Result<(), ScenarioError>;
+pub(super) type Checked = Result<(), ScenarioError>;
 
 /// Refuses what cannot be simulated, with the place and what is allowed.
 pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
@@ -38,6 +38,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     claim(document)?;
     database(document, scenario)?;
     topology(document, scenario)?;
+    super::broker::check(document, scenario)?;
     timers(document, scenario)?;
     instances(document, scenario)?;
     beats(document, scenario)?;
@@ -107,7 +108,13 @@ fn texts(document: &Document<'_>) -> Checked {
 }
 
 /// `path` is `value`; allowed are `least` to `most`.
-fn within(document: &Document<'_>, path: &str, value: u64, least: u64, most: u64) -> Checked {
+pub(super) fn within(
+    document: &Document<'_>,
+    path: &str,
+    value: u64,
+    least: u64,
+    most: u64,
+) -> Checked {
     if (least..=most).contains(&value) {
         return Ok(());
     }

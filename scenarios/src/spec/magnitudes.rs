@@ -125,6 +125,15 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     {
         add("broker.ack_deadline", span);
     }
+    if scenario.topology.kind == TopologyKind::Queued {
+        let broker = &scenario.broker;
+        if let Some(longest) = broker.backoff.iter().max() {
+            add("broker.backoff", *longest);
+        }
+        if let Some(span) = broker.session_timeout.0 {
+            add("broker.session_timeout", span);
+        }
+    }
     for (field, span) in scenario.guard.deadlines() {
         add(guard_field(field), span);
     }
