@@ -305,6 +305,12 @@ impl Server {
         core.engine().committed(&core, table)
     }
 
+    /// For tests of an engine's own state.
+    #[cfg(test)]
+    pub(super) fn core_of_a_test(&self) -> std::cell::Ref<'_, Core> {
+        self.core.borrow()
+    }
+
     /// Runs whoever can go on until everybody waits or is done.
     fn pump(&mut self) {
         loop {
