@@ -23,12 +23,30 @@ pub enum Broken {
     PostgresSessionLockEndsAtCommit,
     /// PostgreSQL: SKIP LOCKED waits.
     PostgresSkipWaits,
+    /// MariaDB: two transactions cannot lock one gap.
+    MariaGapLocksExclude,
+    /// MariaDB: an insert does not wait for whoever has locked the gap.
+    MariaInsertIgnoresGapLocks,
+    /// MariaDB: the victim of a deadlock is who has done most.
+    MariaHeaviestIsVictim,
+    /// MariaDB: INSERT IGNORE does not wait for an uncommitted row with the same key.
+    MariaIgnoreReturnsAtOnce,
+    /// MariaDB: a failed or ignored insert keeps no lock on the row in its way.
+    MariaFailedInsertKeepsNoLock,
+    /// MariaDB: a lock wait timeout rolls the whole transaction back.
+    MariaTimeoutRollsBackAll,
+    /// MariaDB: REPEATABLE READ takes its snapshot at BEGIN.
+    MariaSnapshotAtBegin,
+    /// MariaDB: after a deadlock the session is in a transaction still.
+    MariaDeadlockLeavesTransaction,
+    /// MariaDB: NOW() is the start of the transaction.
+    MariaNowOfTransaction,
 }
 
 #[cfg(feature = "broken")]
 impl Broken {
     /// Every rule that can be broken.
-    pub const ALL: [Broken; 9] = [
+    pub const ALL: [Broken; 18] = [
         Broken::PostgresSnapshotAtBegin,
         Broken::PostgresNoWaitOnKey,
         Broken::PostgresNoRecheck,
@@ -38,6 +56,15 @@ impl Broken {
         Broken::PostgresSerializableOff,
         Broken::PostgresSessionLockEndsAtCommit,
         Broken::PostgresSkipWaits,
+        Broken::MariaGapLocksExclude,
+        Broken::MariaInsertIgnoresGapLocks,
+        Broken::MariaHeaviestIsVictim,
+        Broken::MariaIgnoreReturnsAtOnce,
+        Broken::MariaFailedInsertKeepsNoLock,
+        Broken::MariaTimeoutRollsBackAll,
+        Broken::MariaSnapshotAtBegin,
+        Broken::MariaDeadlockLeavesTransaction,
+        Broken::MariaNowOfTransaction,
     ];
 }
 

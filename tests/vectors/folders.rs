@@ -10,7 +10,7 @@ impl Temporary {
     fn with(name: &str, text: &str) -> Self {
         let name = format!("runkey-vectors-{name}-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder.0).expect("a folder for temporary files");
+        std::fs::create_dir_all(&folder).expect("a folder for temporary files");
         std::fs::write(folder.join("vectors.json"), text).expect("a temporary file");
         Temporary(folder)
     }

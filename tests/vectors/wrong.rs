@@ -120,7 +120,7 @@ fn a_wait_that_ends_before_the_step_that_should_release_it_is_found() {
     );
     assert_eq!(
         with("/steps", Value::Array(steps)),
-        "step 6: B should still wait, but does not"
+        "step 6: B should still wait, but is done: 0 affected"
     );
 }
 

@@ -5,7 +5,8 @@
 
 use super::core::{Core, Handle, signalled};
 use super::engine::Flavor;
-use super::session::{SessionId, Waiting};
+use super::session::{Session, SessionId, Waiting};
+use crate::Ms;
 use scheduler::ports::Value;
 use scheduler::ports::sql::{NamedLock, Reply, SqlError, Tag};
 use std::sync::Arc;
@@ -16,6 +17,14 @@ pub(super) struct Held {
     name: Arc<str>,
     /// Whether it ends with the transaction.
     transaction: bool,
+}
+
+/// A lock that a session waits for.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    name: Arc<str>,
+    /// Whoever has a smaller one came before.
+    place: u64,
 }
 
 /// Takes or releases a lock; the answer is one row with one value.
@@ -41,12 +50,19 @@ async fn take(
     wait: Option<u64>,
     transaction: bool,
 ) -> Result<bool, SqlError> {
+    let until = {
+        let core = handle.borrow();
+        // PostgreSQL's lock_timeout is for these locks, too; GET_LOCK has a time of its own.
+        let setting = core.session(id).settings.lock_wait;
+        let setting = setting.filter(|_| core.flavor == Flavor::Postgres);
+        wait.or(setting).map(|wait| core.now + wait)
+    };
     loop {
         {
             let mut core = handle.borrow_mut();
             if holder(&core, &name).is_none_or(|holder| holder == id) {
                 let session = core.session_mut(id);
-                // Without BEGIN the transaction is over with the statement, and so is the lock.
+                // Without BEGIN the transaction is over with the statement, and so is its lock.
                 if session.in_transaction || !transaction {
                     session.named.push(Held { name, transaction });
                 }
@@ -55,34 +71,31 @@ async fn take(
             if wait == Some(0) {
                 return Ok(false);
             }
-            enter(&mut core, id, Arc::clone(&name), wait);
+            queue(&mut core, id, &name, until);
         }
         let signal = signalled(handle, id).await;
-        let mut core = handle.borrow_mut();
-        core.session_mut(id).wants = None;
+        handle.borrow_mut().session_mut(id).wanted = None;
         match signal {
             Ok(()) => {}
-            Err(SqlError::LockTimeout) if core.flavor == Flavor::MariaDb => return Ok(false),
+            Err(SqlError::LockTimeout) if wait.is_some() => return Ok(false),
             Err(error) => return Err(error),
         }
     }
 }
 
-/// The session begins to wait. PostgreSQL counts such a wait as it does one for a row: it ends
-/// with `lock_timeout`, and may be part of a deadlock.
-fn enter(core: &mut Core, id: SessionId, name: Arc<str>, wait: Option<u64>) {
+/// Enters the session behind whoever waits already.
+fn queue(core: &mut Core, id: SessionId, name: &Arc<str>, until: Option<Ms>) {
+    let place = in_line(core).last().map_or(0, |(place, _)| place + 1);
+    let check = core.flavor == Flavor::Postgres;
     let now = core.now;
-    let postgres = core.flavor == Flavor::Postgres;
     let session = core.session_mut(id);
-    let wait = if postgres {
-        wait.or(session.settings.lock_wait)
-    } else {
-        wait
-    };
-    session.wants = Some(name);
+    session.wanted = Some(Wanted {
+        name: Arc::clone(name),
+        place,
+    });
     session.waiting = Some(Waiting {
-        until: wait.map(|wait| now + wait),
-        check_at: postgres.then_some(now + session.settings.deadlock_check),
+        until,
+        check_at: check.then_some(now + session.settings.deadlock_check),
         named: true,
     });
 }
@@ -98,7 +111,7 @@ fn release(core: &mut Core, id: SessionId, name: &str) -> Value {
         return if nobody { Value::Null } else { Value::Int(0) };
     };
     held.remove(place);
-    wake_waiting(core);
+    wake_next(core);
     Value::Int(1)
 }
 
@@ -108,23 +121,33 @@ pub(super) fn end_transaction(core: &mut Core, id: SessionId) {
     let before = held.len();
     held.retain(|held| !held.transaction);
     if held.len() < before {
-        wake_waiting(core);
+        wake_next(core);
     }
 }
 
 /// The connection of a session is over.
 pub(super) fn release_all(core: &mut Core, id: SessionId) {
-    if !std::mem::take(&mut core.session_mut(id).named).is_empty() {
-        wake_waiting(core);
-    }
+    let session = core.session_mut(id);
+    session.wanted = None;
+    session.named.clear();
+    wake_next(core);
 }
 
-/// Whom a session that waits for a lock with a name waits for.
+/// Whom a session that waits for a lock with a name waits for: whoever has it, and whoever stands
+/// in line before it.
 pub(super) fn holders(core: &Core, id: SessionId) -> Vec<SessionId> {
-    let wants = core.session(id).wants.as_deref();
-    wants
-        .and_then(|name| holder(core, name))
-        .into_iter()
+    let Some(wanted) = &core.session(id).wanted else {
+        return Vec::new();
+    };
+    let has = |session: &Session| session.named.iter().any(|held| held.name == wanted.name);
+    let before = |session: &Session| {
+        let other = session.wanted.as_ref();
+        other.is_some_and(|other| other.name == wanted.name && other.place < wanted.place)
+    };
+    core.sessions
+        .iter()
+        .filter(|(other, session)| **other != id && (has(session) || before(session)))
+        .map(|(other, _)| *other)
         .collect()
 }
 
@@ -135,15 +158,19 @@ fn holder(core: &Core, name: &str) -> Option<SessionId> {
         .map(|(id, _)| *id)
 }
 
-/// Everybody who waits looks again.
-fn wake_waiting(core: &mut Core) {
-    let waiting: Vec<SessionId> = core
-        .sessions
-        .iter()
-        .filter(|(_, session)| session.waiting.is_some_and(|waiting| waiting.named))
-        .map(|(id, _)| *id)
-        .collect();
-    for id in waiting {
-        core.wake(id, Ok(()));
+/// Whoever waits, in the order in which they came.
+fn in_line(core: &Core) -> Vec<(u64, SessionId)> {
+    let waits = |(id, session): (&SessionId, &Session)| Some((session.wanted.as_ref()?.place, *id));
+    let mut line: Vec<_> = core.sessions.iter().filter_map(waits).collect();
+    line.sort_unstable();
+    line
+}
+
+/// Whoever is first in line for a lock that nobody has looks again.
+fn wake_next(core: &mut Core) {
+    for (_, id) in in_line(core) {
+        if holders(core, id).is_empty() {
+            core.wake(id, Ok(()));
+        }
     }
 }

@@ -290,6 +290,7 @@ impl Server {
             let session = core.session_mut(id);
             session.waiting = None;
             session.in_transaction = false;
+            session.wanted = None;
             session.named.clear();
             session.closed = Some(SqlError::ConnectionLost);
         }

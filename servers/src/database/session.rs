@@ -4,7 +4,6 @@ use super::Flavor;
 use crate::Ms;
 use scheduler::ports::Isolation;
 use scheduler::ports::sql::SqlError;
-use std::sync::Arc;
 
 /// A connection of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,7 +56,7 @@ pub(super) struct Waiting {
     pub(super) until: Option<Ms>,
     /// When the server looks whether it is in a circle (PostgreSQL).
     pub(super) check_at: Option<Ms>,
-    /// For a lock with a name, not for a row.
+    /// For a lock with a name ([`Session::wanted`]) or for time to pass, not for a row.
     pub(super) named: bool,
 }
 
@@ -81,10 +80,10 @@ pub(super) struct Session {
     pub(super) idle_since: Ms,
     /// Why the server has closed the connection; told at the next statement.
     pub(super) closed: Option<SqlError>,
+    /// The lock with a name that it waits for.
+    pub(super) wanted: Option<super::named::Wanted>,
     /// How often it holds each lock with a name, and whether the lock ends with the transaction.
     pub(super) named: Vec<super::named::Held>,
-    /// The lock with a name that it waits for.
-    pub(super) wants: Option<Arc<str>>,
 }
 
 impl Session {
@@ -101,8 +100,8 @@ impl Session {
             signal: None,
             idle_since: now,
             closed: None,
+            wanted: None,
             named: Vec::new(),
-            wants: None,
         }
     }
 }

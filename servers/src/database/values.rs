@@ -69,7 +69,7 @@ fn leading_number(text: &str) -> i64 {
 }
 
 /// A time as a column of this kind compares it: a text is read, a number is one already.
-fn moment(value: &Value, kind: Type) -> Option<Value> {
+pub(super) fn moment(value: &Value, kind: Type) -> Option<Value> {
     match (value, kind) {
         (Value::Text(text), Type::Time { .. }) => Some(Value::Int(parse_time(text)?)),
         (Value::Int(_), _) => Some(value.clone()),

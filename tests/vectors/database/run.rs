@@ -241,15 +241,17 @@ impl Run<'_> {
             .collect();
         let error = done.expect.error.as_deref();
         let ends = error.is_some_and(|error| ends_transaction(self.plan.flavor, error));
-        for session in self.waiting.keys() {
-            let id = self.connection(session)?;
+        for session in self.waiting.keys().cloned().collect::<Vec<_>>() {
+            let id = self.connection(&session)?;
             if matches!(self.server.status(id), Status::Waiting { .. }) {
                 continue;
             }
             if ends || fetched.contains(&session.as_str()) {
                 self.released.insert(session.clone());
-            } else if !self.released.contains(session) {
-                return Err(format!("{session} should still wait, but does not"));
+            } else if !self.released.contains(&session) {
+                let seen = self.answer(id).map(Seen::Answer)?;
+                let told = told(self.plan.flavor, &seen);
+                return Err(format!("{session} should still wait, but is done: {told}"));
             }
         }
         Ok(())
