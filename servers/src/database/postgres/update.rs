@@ -1,5 +1,6 @@
 //! UPDATE and DELETE.
 
+use super::super::core::race;
 use super::super::evaluate::Scope;
 use super::heap::{Claim, Mode, Tid, changes_an_index};
 use super::insert::fitted;
@@ -111,6 +112,8 @@ impl Job {
                 Err(Verdict::Updated) => {}
                 Err(_) => return Ok(None),
             }
+            // Whoever was next in the queue goes on at the same moment.
+            race(&self.handle, self.id).await;
             let want = Want {
                 mode: Mode::Exclusive,
                 when_locked: WhenLocked::Wait,
