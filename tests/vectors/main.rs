@@ -13,6 +13,7 @@ mod counts;
 mod database;
 mod folders;
 mod format;
+mod lock;
 mod report;
 mod wrong;
 
@@ -26,9 +27,10 @@ use std::path::{Path, PathBuf};
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 2] = [
+const MODELS: [(&str, Replay); 3] = [
     ("mariadb", database::mariadb),
     ("postgresql", database::postgresql),
+    ("redis", lock::replay),
 ];
 
 /// What a vector's server does with it; nothing, where it has no model yet.
@@ -109,5 +111,30 @@ fn other_names_make_no_difference() {
         let under = |seed| database::replay_named(vector, seed);
         let first = under(1);
         assert!(under(2) == first && under(3) == first, "{}", vector.id);
+    }
+}
+
+/// Whether a model disagrees with a vector of this folder.
+#[cfg(feature = "broken")]
+fn any_is_red() -> bool {
+    let replay = |vector: &Vector| {
+        let (_, replay) = MODELS.iter().find(|(name, _)| *name == vector.server)?;
+        Some(replay(vector))
+    };
+    let vectors = vectors_of(&folder().0);
+    let mut outcomes = vectors.iter().filter_map(replay);
+    outcomes.any(|outcome| matches!(outcome, Outcome::Disagreed { .. }))
+}
+
+#[cfg(feature = "broken")]
+#[test]
+fn every_rule_of_a_model_that_is_broken_turns_a_vector_red() {
+    use servers::broken::{self, Broken};
+    assert!(!any_is_red());
+    for rule in Broken::ALL {
+        broken::set(Some(rule));
+        let red = any_is_red();
+        broken::set(None);
+        assert!(red, "{rule:?}");
     }
 }

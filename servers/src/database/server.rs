@@ -50,6 +50,8 @@ impl Server {
             tables: BTreeMap::new(),
             runnable: Vec::new(),
             choice,
+            in_step: false,
+            turns: 0,
             postgres: postgres::Store::default(),
             innodb: innodb::Store::default(),
         };
@@ -322,8 +324,12 @@ impl Server {
                 let mut core = self.core.borrow_mut();
                 let core = &mut *core;
                 match core.runnable.len() {
-                    0 => return,
+                    0 => {
+                        core.in_step = false;
+                        return;
+                    }
                     1 => core.runnable.remove(0),
+                    _ if core.in_step => core.runnable.remove(0),
                     several => {
                         let chosen = core.choice.choose(several);
                         core.runnable.remove(chosen)

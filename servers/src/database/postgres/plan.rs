@@ -102,7 +102,7 @@ fn density(table: &TableDef) -> f64 {
         .iter()
         .map(|column| match column.kind {
             Type::Int => 4,
-            Type::Time { .. } => 8,
+            Type::Time { .. } | Type::Any => 8,
             Type::Text {
                 max_chars: u32::MAX,
                 ..

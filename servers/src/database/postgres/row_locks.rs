@@ -1,6 +1,5 @@
 //! Claims on rows: FOR UPDATE, FOR SHARE, and the claim of whoever changes a row.
 
-use super::super::core::race;
 use super::super::session::SessionId;
 use super::heap::{Claim, Mode, Tid};
 use super::job::Job;
@@ -59,7 +58,7 @@ impl Job {
                     other => other,
                 });
             };
-            race(&self.handle, self.id).await;
+            waiting::overtaken(&self.handle, self.id).await;
             match self.newest(table, at, want).await? {
                 Ok(newest) => at = newest,
                 Err(ended) => return Ok(ended),

@@ -1,6 +1,5 @@
 //! UPDATE and DELETE.
 
-use super::super::core::race;
 use super::super::evaluate::Scope;
 use super::heap::{Claim, Mode, Tid, changes_an_index};
 use super::insert::fitted;
@@ -113,7 +112,7 @@ impl Job {
                 Err(_) => return Ok(None),
             }
             // Whoever was next in the queue goes on at the same moment.
-            race(&self.handle, self.id).await;
+            waiting::overtaken(&self.handle, self.id).await;
             let want = Want {
                 mode: Mode::Exclusive,
                 when_locked: WhenLocked::Wait,
