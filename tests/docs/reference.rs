@@ -4,8 +4,8 @@ use crate::files;
 use crate::source::{self, Item, Member};
 use scenarios::Scenario;
 use scenarios::file::{
-    BrokerProfile, BrokerTable, ClockTable, DatabaseTable, DownstreamTable, ExpectTable, ExploreTable,
-    IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
+    BrokerProfile, BrokerTable, ClockTable, DatabaseTable, DownstreamTable, ExpectTable,
+    ExploreTable, IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
 };
 use scenarios::spec::{FaultKind, Phase, faults};
 use scheduler::dispatch::{ClaimConfig, DispatchConfig};
@@ -354,20 +354,24 @@ impl Page {
             let key = format!("broker.profile = \"{}\"", profile.name());
             (String::new(), key)
         });
-        let cases = cases.map(|(beside, key)| (beside.to_owned(), key.to_owned())).into_iter();
-        let rows = cases.chain(profiles.into_iter().skip(1)).map(|(beside, key)| {
-            let mut changed = Vec::new();
-            let (with, without) = (other(&format!("{beside}{key}")), other(beside));
-            differences(&with.into(), &without.into(), "", &mut changed);
-            let named = key.split(" = ").next().unwrap_or(key);
-            let changed = changed.into_iter();
-            let changed = changed.filter(|(path, _)| path != named && path != "guard.kind");
-            let changed: Vec<String> = changed
-                .map(|(path, value)| format!("`{path}`: {}", written(&value)))
-                .collect();
-            let with = format!("`{}{key}`", beside.replace('\n', "`, `"));
-            vec![with, changed.join(", ")]
-        });
+        let cases = cases
+            .map(|(beside, key)| (beside.to_owned(), key.to_owned()))
+            .into_iter();
+        let rows = cases
+            .chain(profiles.into_iter().skip(1))
+            .map(|(beside, key)| {
+                let mut changed = Vec::new();
+                let (with, without) = (other(&format!("{beside}{key}")), other(beside));
+                differences(&with.into(), &without.into(), "", &mut changed);
+                let named = key.split(" = ").next().unwrap_or(key);
+                let changed = changed.into_iter();
+                let changed = changed.filter(|(path, _)| path != named && path != "guard.kind");
+                let changed: Vec<String> = changed
+                    .map(|(path, value)| format!("`{path}`: {}", written(&value)))
+                    .collect();
+                let with = format!("`{}{key}`", beside.replace('\n', "`, `"));
+                vec![with, changed.join(", ")]
+            });
         self.rows(&["with", "the default is"], rows);
         self.text("`lock_row` and `redis_lock` have the same `busy` as `process_mutex`.");
     }

@@ -78,8 +78,8 @@ pub fn vectors_of(folder: &Path) -> Vec<Vector> {
         .iter()
         .flat_map(|path| {
             let text = std::fs::read_to_string(path).expect("a vector file is text");
-            let file: File = serde_json::from_str(&text)
-                .unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let file: File =
+                serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             file.vectors
         })
         .collect()

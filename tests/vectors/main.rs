@@ -14,10 +14,7 @@ use report::Outcome;
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 2] = [
-    ("nats", broker::nats),
-    ("rabbitmq", broker::rabbitmq),
-];
+const MODELS: [(&str, Replay); 2] = [("nats", broker::nats), ("rabbitmq", broker::rabbitmq)];
 
 /// The folder to replay, and whether it is another one than this.
 fn folder() -> (std::path::PathBuf, bool) {
@@ -26,7 +23,11 @@ fn folder() -> (std::path::PathBuf, bool) {
         None => {
             let package = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
             let root = package.join("tests/vectors");
-            let here = if root.is_dir() { root } else { package.join("../tests/vectors") };
+            let here = if root.is_dir() {
+                root
+            } else {
+                package.join("../tests/vectors")
+            };
             (here, false)
         }
     }
@@ -58,4 +59,19 @@ fn the_models_agree_with_the_vectors_of_real_servers() {
     }
     assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
     let _ = counts;
+}
+
+#[test]
+fn the_models_agree_with_what_was_recorded_beside_the_vectors() {
+    let recorded = folder().0.join("recorded");
+    if !recorded.is_dir() {
+        return;
+    }
+    let disagreements = vectors_of(&recorded).into_iter().filter_map(|vector| {
+        let (_, replay) = MODELS.iter().find(|(name, _)| *name == vector.server)?;
+        let outcome = replay(&vector);
+        (outcome != Outcome::Agreed).then(|| format!("{} {outcome}", vector.id))
+    });
+    let disagreements: Vec<String> = disagreements.collect();
+    assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
 }

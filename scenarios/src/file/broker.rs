@@ -249,7 +249,12 @@ impl BrokerTable {
         BrokerTable {
             profile,
             ack_deadline: span(rules.redelivery.after),
-            backoff: rules.redelivery.backoff.iter().map(|ms| Span::millis(*ms)).collect(),
+            backoff: rules
+                .redelivery
+                .backoff
+                .iter()
+                .map(|ms| Span::millis(*ms))
+                .collect(),
             checked_every: span(rules.redelivery.checked_every),
             deadline_closes: rules.redelivery.closes,
             renew_every: span(rules.redelivery.renewed_every),
@@ -266,8 +271,12 @@ impl BrokerTable {
             stale_deferral_acts: rules.stale_nack_acts,
             stale_tag: StaleTag::of(rules.stale_tag),
             dedup_window: span(rules.dedup.map(|dedup| dedup.window)),
-            dedup_by: rules.dedup.map_or(DedupBy::Id, |dedup| DedupBy::of(dedup.by)),
-            dedup_scope: rules.dedup.map_or(DedupScope::Queue, |d| DedupScope::of(d.scope)),
+            dedup_by: rules
+                .dedup
+                .map_or(DedupBy::Id, |dedup| DedupBy::of(dedup.by)),
+            dedup_scope: rules
+                .dedup
+                .map_or(DedupScope::Queue, |d| DedupScope::of(d.scope)),
             redeliver_on_disconnect: rules.crash == rules::Crash::OnDisconnect,
             session_timeout: match rules.crash {
                 rules::Crash::AfterSession(session) => span(Some(session)),
@@ -408,7 +417,10 @@ mod tests {
 
     #[test]
     fn the_profile_without_a_product_is_the_default() {
-        assert_eq!(BrokerTable::of(BrokerProfile::AtLeastOnce), BrokerTable::default());
+        assert_eq!(
+            BrokerTable::of(BrokerProfile::AtLeastOnce),
+            BrokerTable::default()
+        );
     }
 
     #[test]
@@ -421,7 +433,10 @@ mod tests {
             let read = written.and_then(|value| serde_json::from_value(value).ok());
             assert_eq!(read, Some(table));
         }
-        assert_eq!(BrokerProfile::ALL.len(), servers::broker::profiles::ALL.len());
+        assert_eq!(
+            BrokerProfile::ALL.len(),
+            servers::broker::profiles::ALL.len()
+        );
     }
 
     #[test]
@@ -441,4 +456,3 @@ mod tests {
         }
     }
 }
-

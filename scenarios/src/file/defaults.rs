@@ -39,7 +39,11 @@ pub(super) fn fill(document: &mut Document<'_>) {
     let profile = document.str("broker.profile");
     let of_profile = profile.and_then(|name| PROFILES.iter().find(|(of, _)| of.name() == name));
     if let Some((_, of_profile)) = of_profile {
-        defaults.extend(of_profile.iter().map(|(path, value)| (path.as_str(), value.as_str())));
+        defaults.extend(
+            of_profile
+                .iter()
+                .map(|(path, value)| (path.as_str(), value.as_str())),
+        );
     }
     if document
         .str("guard.kind")

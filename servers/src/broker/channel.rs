@@ -18,7 +18,10 @@ pub struct UnknownTag(
 
 impl<T> Default for Channel<T> {
     fn default() -> Self {
-        Channel { last: 0, unsettled: Vec::new() }
+        Channel {
+            last: 0,
+            unsettled: Vec::new(),
+        }
     }
 }
 
@@ -48,8 +51,16 @@ impl<T> Channel<T> {
         }
         let place = self.unsettled.iter().position(|(known, _)| *known == tag);
         let place = place.ok_or(UnknownTag(tag))?;
-        let first = if multiple && !broken!(MultipleAcksOne) { 0 } else { place };
-        Ok(self.unsettled.drain(first..=place).map(|(_, of)| of).collect())
+        let first = if multiple && !broken!(MultipleAcksOne) {
+            0
+        } else {
+            place
+        };
+        Ok(self
+            .unsettled
+            .drain(first..=place)
+            .map(|(_, of)| of)
+            .collect())
     }
 
     /// The unsettled tags with what they stand for, oldest first.

@@ -22,21 +22,30 @@ struct Seen<K> {
 
 impl<K> Default for Dedup<K> {
     fn default() -> Self {
-        Dedup { seen: VecDeque::new() }
+        Dedup {
+            seen: VecDeque::new(),
+        }
     }
 }
 
 impl<K: PartialEq> Dedup<K> {
     /// Forgets what is older than the window.
     pub fn forget(&mut self, now: Ms, window: Ms) {
-        while self.seen.front().is_some_and(|seen| now >= seen.at + window) {
+        while self
+            .seen
+            .front()
+            .is_some_and(|seen| now >= seen.at + window)
+        {
             self.seen.pop_front();
         }
     }
 
     /// The message that stands for this id, if the id is remembered.
     pub fn find(&mut self, now: Ms, id: &K, scope: u32) -> Option<u32> {
-        let place = self.seen.iter().position(|seen| seen.id == *id && seen.scope == scope)?;
+        let place = self
+            .seen
+            .iter()
+            .position(|seen| seen.id == *id && seen.scope == scope)?;
         // A duplicate does not make the window start anew.
         if broken!(WindowSlides)
             && let Some(mut seen) = self.seen.remove(place)
@@ -51,7 +60,12 @@ impl<K: PartialEq> Dedup<K> {
 
     /// Remembers an id.
     pub fn remember(&mut self, now: Ms, id: K, scope: u32, message: u32) {
-        self.seen.push_back(Seen { id, scope, message, at: now });
+        self.seen.push_back(Seen {
+            id,
+            scope,
+            message,
+            at: now,
+        });
     }
 
     /// Forgets the ids of messages that are gone with them.

@@ -188,7 +188,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
                 self.ready.pop();
                 continue;
             }
-            let often_enough = self.rules.max_deliver.is_some_and(|most| message.counted >= most);
+            let often_enough = self
+                .rules
+                .max_deliver
+                .is_some_and(|most| message.counted >= most);
             if self.rules.gives_up == GivesUp::OnHandOver
                 && often_enough
                 && !broken!(MaxDeliverIgnored)
@@ -210,7 +213,11 @@ impl<C: Copy, B: Clone> Broker<C, B> {
 
     /// Whether too many are unsettled for a fresh one.
     fn is_stalled(&self) -> bool {
-        let Some(most) = self.rules.max_unsettled.filter(|_| !broken!(PendingUnlimited)) else {
+        let Some(most) = self
+            .rules
+            .max_unsettled
+            .filter(|_| !broken!(PendingUnlimited))
+        else {
             return false;
         };
         self.unsettled() >= most as usize
@@ -235,7 +242,9 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         let deadline = if settles || broken!(DeadlineNeverComes) {
             None
         } else {
-            self.rules.redelivery.deadline(now, since, message.deliveries)
+            self.rules
+                .redelivery
+                .deadline(now, since, message.deliveries)
         };
         if settles {
             message.settled_at = now;
@@ -243,7 +252,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         } else if !message.is_over() {
             message.state = State::Unacked { holder, deadline };
         }
-        let receipt = Receipt { message: place, delivery: message.deliveries };
+        let receipt = Receipt {
+            message: place,
+            delivery: message.deliveries,
+        };
         let delivery = Delivery {
             receipt,
             body: message.body.clone(),
@@ -266,7 +278,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             return Vec::new();
         }
         match message.state {
-            State::Unacked { holder, deadline: Some(deadline) } if deadline <= now => {
+            State::Unacked {
+                holder,
+                deadline: Some(deadline),
+            } if deadline <= now => {
                 self.group.expelled(self.rules.partitions, holder);
                 if self.rules.redelivery.closes {
                     let given_up = self.take_back(|other| other == holder, End::Deadline);
@@ -275,7 +290,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
                 }
                 self.back(place, End::Deadline).into_iter().collect()
             }
-            State::Held { deadline: Some(deadline), .. } if deadline <= now => {
+            State::Held {
+                deadline: Some(deadline),
+                ..
+            } if deadline <= now => {
                 self.held_again(now, place);
                 Vec::new()
             }
@@ -293,11 +311,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
     }
 
     /// All that these holders hold goes back.
-    pub(super) fn take_back(
-        &mut self,
-        held_by: impl Fn(Holder) -> bool,
-        end: End,
-    ) -> Vec<GivenUp> {
+    pub(super) fn take_back(&mut self, held_by: impl Fn(Holder) -> bool, end: End) -> Vec<GivenUp> {
         let held = |state: State| matches!(state, State::Unacked { holder, .. } if held_by(holder));
         let messages = (0..).zip(&self.messages);
         let held = messages.filter(|(_, message)| held(message.state));
@@ -306,7 +320,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             // In the order in which they were handed over.
             places.sort_by_key(|place| self.messages[*place as usize].handed);
         }
-        places.into_iter().filter_map(|place| self.back(place, end)).collect()
+        places
+            .into_iter()
+            .filter_map(|place| self.back(place, end))
+            .collect()
     }
 
     /// Back into the queue, unless it has been delivered often enough.
@@ -325,7 +342,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         if !counts {
             message.counted = message.counted.saturating_sub(1);
         }
-        let often_enough = self.rules.max_deliver.is_some_and(|most| message.counted >= most);
+        let often_enough = self
+            .rules
+            .max_deliver
+            .is_some_and(|most| message.counted >= most);
         if self.rules.gives_up == GivesUp::OnReturn && often_enough && !broken!(MaxDeliverIgnored) {
             return Some(self.give_up(place));
         }

@@ -34,7 +34,10 @@ impl Group {
     pub(super) fn join(&mut self, holder: Holder) {
         let alive = |member: &Member| member.holder == holder && member.until.is_none();
         if !self.members.iter().any(alive) {
-            self.members.push(Member { holder, until: None });
+            self.members.push(Member {
+                holder,
+                until: None,
+            });
             self.rebalancing = true;
         }
     }
@@ -63,7 +66,8 @@ impl Group {
 
     fn bury(&mut self, now: Ms) {
         let before = self.members.len();
-        self.members.retain(|member| member.until.is_none_or(|until| now < until));
+        self.members
+            .retain(|member| member.until.is_none_or(|until| now < until));
         self.rebalancing |= self.members.len() != before;
     }
 }
@@ -94,11 +98,17 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             if members == 0 || self.is_read(message.partition) {
                 continue;
             }
-            let owner = self.group.members.get(message.partition as usize % members)?;
+            let owner = self
+                .group
+                .members
+                .get(message.partition as usize % members)?;
             if owner.until.is_some() {
                 continue;
             }
-            let waits = self.consumers.iter().position(|c| holder(*c) == owner.holder);
+            let waits = self
+                .consumers
+                .iter()
+                .position(|c| holder(*c) == owner.holder);
             if let Some(consumer) = waits {
                 return Some((at, place, Taker::Consumer(consumer)));
             }
@@ -130,6 +140,9 @@ impl<C: Copy, B: Clone> Broker<C, B> {
     /// The members of the group in the order in which partitions are dealt to them, each with
     /// until when it is believed alive, if it has gone silent.
     pub fn members(&self) -> impl Iterator<Item = (Holder, Option<Ms>)> {
-        self.group.members.iter().map(|member| (member.holder, member.until))
+        self.group
+            .members
+            .iter()
+            .map(|member| (member.holder, member.until))
     }
 }

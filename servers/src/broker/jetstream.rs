@@ -154,7 +154,12 @@ pub struct Stream<B> {
 impl<B: Clone> Stream<B> {
     /// Empty.
     pub fn new(config: StreamConfig) -> Self {
-        Stream { config, log: Vec::new(), dedup: Dedup::default(), consumers: BTreeMap::new() }
+        Stream {
+            config,
+            log: Vec::new(),
+            dedup: Dedup::default(),
+            consumers: BTreeMap::new(),
+        }
     }
 
     /// Makes a consumer that starts with the first message that is there.
@@ -197,9 +202,13 @@ impl<B: Clone> Stream<B> {
         if let Some(id) = id.filter(|id| !id.is_empty()) {
             self.dedup.forget(now, self.config.duplicate_window);
             if let Some(known) = self.dedup.find(now, &id, 0) {
-                return PubAck { seq: known.into(), duplicate: true };
+                return PubAck {
+                    seq: known.into(),
+                    duplicate: true,
+                };
             }
-            self.dedup.remember(now, id, 0, u32::try_from(seq).unwrap_or(u32::MAX));
+            self.dedup
+                .remember(now, id, 0, u32::try_from(seq).unwrap_or(u32::MAX));
         }
         self.log.push(Some(body));
         for consumer in self.consumers.values_mut() {
@@ -208,7 +217,10 @@ impl<B: Clone> Stream<B> {
         if self.config.retention == Retention::Interest && self.consumers.is_empty() {
             self.remove(seq);
         }
-        PubAck { seq, duplicate: false }
+        PubAck {
+            seq,
+            duplicate: false,
+        }
     }
 
     /// Asks a consumer for one message, now.
@@ -236,7 +248,10 @@ impl<B: Clone> Stream<B> {
                 seq,
                 body,
                 num_delivered: delivery.count,
-                reply: Reply { receipt: delivery.receipt, consumer_seq },
+                reply: Reply {
+                    receipt: delivery.receipt,
+                    consumer_seq,
+                },
             });
         }
     }
@@ -275,7 +290,9 @@ impl<B: Clone> Stream<B> {
                 let deliveries = consumer.deliveries(reply);
                 let wait = redelivery.length(deliveries).unwrap_or(0);
                 let first = redelivery.length(1).unwrap_or(0);
-                consumer.queue.defer(now, reply.receipt, (delay + wait).saturating_sub(first));
+                consumer
+                    .queue
+                    .defer(now, reply.receipt, (delay + wait).saturating_sub(first));
             }
         }
     }
@@ -290,7 +307,10 @@ impl<B: Clone> Stream<B> {
 
     /// When something happens next by itself.
     pub fn due(&self) -> Option<Ms> {
-        self.consumers.values().filter_map(|consumer| consumer.queue.due()).min()
+        self.consumers
+            .values()
+            .filter_map(|consumer| consumer.queue.due())
+            .min()
     }
 
     /// Lets happen what is due by `now`.
@@ -336,7 +356,12 @@ impl<B: Clone> Stream<B> {
         self.advance(now);
         let consumer = self.consumers.get(name)?;
         let count = |test: fn(&super::Message<u64>) -> bool| {
-            consumer.queue.messages().iter().filter(|message| test(message)).count() as u64
+            consumer
+                .queue
+                .messages()
+                .iter()
+                .filter(|message| test(message))
+                .count() as u64
         };
         let again = |message: &super::Message<u64>| match message.state {
             State::Kept => true,
@@ -389,14 +414,17 @@ impl<B: Clone> Stream<B> {
         }
         // What was consumed is remembered all the same.
         if broken!(DedupForgetsConsumed) {
-            self.dedup.forget_messages(|message| u64::from(message) == seq);
+            self.dedup
+                .forget_messages(|message| u64::from(message) == seq);
         }
     }
 }
 
 impl Consumer {
     fn deliveries(&self, reply: Reply) -> u32 {
-        self.queue.message(reply.receipt.message).map_or(1, |message| message.deliveries)
+        self.queue
+            .message(reply.receipt.message)
+            .map_or(1, |message| message.deliveries)
     }
 
     /// Whether an answer is about something that lies below the floor.
@@ -413,7 +441,10 @@ impl Consumer {
 
     /// Takes an ack in, and says which messages it settled.
     fn ack(&mut self, now: Ms, reply: Reply) -> Vec<u64> {
-        let Some(seq) = self.queue.message(reply.receipt.message).map(|message| message.body)
+        let Some(seq) = self
+            .queue
+            .message(reply.receipt.message)
+            .map(|message| message.body)
         else {
             return Vec::new();
         };
@@ -431,7 +462,8 @@ impl Consumer {
         } else if number == self.floor.0 + 1 {
             self.floor = (number, seq);
             let next = pending.range(seq + 1..).next();
-            if let Some((next, number)) = next.and_then(|seq| Some((seq, self.counted_as.get(seq)?)))
+            if let Some((next, number)) =
+                next.and_then(|seq| Some((seq, self.counted_as.get(seq)?)))
             {
                 self.floor = (number - 1, next - 1);
             }
@@ -451,7 +483,13 @@ impl Consumer {
             };
             let (body, delivery) = (message.body, message.deliveries);
             if body <= seq
-                && self.queue.ack_at(now, Receipt { message: place, delivery }) == Settling::Accepted
+                && self.queue.ack_at(
+                    now,
+                    Receipt {
+                        message: place,
+                        delivery,
+                    },
+                ) == Settling::Accepted
             {
                 settled.push(body);
             }

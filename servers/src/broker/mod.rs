@@ -94,6 +94,8 @@ pub enum State {
     },
     /// Deferred in the memory of a worker, as a delivery that nobody works on.
     Held {
+        /// Of whom.
+        holder: Holder,
         /// When the worker takes it up.
         until: Ms,
         /// When the broker gives it to another worker as well.
@@ -137,7 +139,10 @@ pub struct Message<B> {
 impl<B> Message<B> {
     /// Whether it will never be delivered again.
     pub const fn is_over(&self) -> bool {
-        matches!(self.state, State::Settled | State::Dead | State::Dropped | State::Kept)
+        matches!(
+            self.state,
+            State::Settled | State::Dead | State::Dropped | State::Kept
+        )
     }
 
     /// Deliveries that counted before the last hand-over.
@@ -225,19 +230,26 @@ impl<C: Copy, B: Clone> Broker<C, B> {
     /// The messages that wait to be handed over, in this order.
     pub fn waiting(&self) -> impl Iterator<Item = u32> {
         let ready = |place: &u32| {
-            self.messages.get(*place as usize).is_some_and(|message| message.state == State::Ready)
+            self.messages
+                .get(*place as usize)
+                .is_some_and(|message| message.state == State::Ready)
         };
         self.ready.iter().map(|(place, _)| place).filter(ready)
     }
 
     /// When something happens next by itself: a deadline, or the end of a delay.
     pub fn due(&self) -> Option<Ms> {
-        let times = self.messages.iter().filter_map(|message| match message.state {
-            State::Delayed(until) => Some(until),
-            State::Unacked { deadline, .. } => deadline,
-            State::Held { until, deadline } => Some(deadline.map_or(until, |at| at.min(until))),
-            _ => None,
-        });
+        let times = self
+            .messages
+            .iter()
+            .filter_map(|message| match message.state {
+                State::Delayed(until) => Some(until),
+                State::Unacked { deadline, .. } => deadline,
+                State::Held {
+                    until, deadline, ..
+                } => Some(deadline.map_or(until, |at| at.min(until))),
+                _ => None,
+            });
         times.min()
     }
 
@@ -257,7 +269,9 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             return Vec::new();
         };
         match message.state {
-            State::Delayed(until) if until <= now => self.available(now, place).into_iter().collect(),
+            State::Delayed(until) if until <= now => {
+                self.available(now, place).into_iter().collect()
+            }
             State::Unacked { .. } => self.deadline(now, place, message.deliveries),
             State::Held { until, .. } if until <= now => {
                 self.available(now, place).into_iter().collect()

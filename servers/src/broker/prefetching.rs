@@ -42,10 +42,18 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         let most = self.rules.prefetch? as usize;
         let held = |of: Holder| {
             let held = |state| matches!(state, State::Unacked { holder, .. } if holder == of);
-            self.messages.iter().filter(|message| held(message.state)).count()
+            self.messages
+                .iter()
+                .filter(|message| held(message.state))
+                .count()
         };
-        let with_room = self.prefetchers.iter().map(|holder| (held(*holder), *holder));
-        let first = with_room.filter(|(held, _)| *held < most).min_by_key(|(held, _)| *held);
+        let with_room = self
+            .prefetchers
+            .iter()
+            .map(|holder| (held(*holder), *holder));
+        let first = with_room
+            .filter(|(held, _)| *held < most)
+            .min_by_key(|(held, _)| *held);
         first.map(|(_, holder)| holder)
     }
 }

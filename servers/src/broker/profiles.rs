@@ -72,7 +72,10 @@ pub const AT_LEAST_ONCE: Profile = Profile {
     rules: || Rules {
         // The middle of what queues with a visibility timeout start with (SQS 30 s, JetStream 30 s).
         redelivery: after(30 * SECOND),
-        counts: Counts { nack: false, ..Counts::default() },
+        counts: Counts {
+            nack: false,
+            ..Counts::default()
+        },
         ..Rules::default()
     },
 };
@@ -87,7 +90,10 @@ pub const AT_MOST_ONCE: Profile = Profile {
         loses_on_restart: true,
         max_deliver: Some(1),
         then: Then::Drop,
-        counts: Counts { nack: false, ..Counts::default() },
+        counts: Counts {
+            nack: false,
+            ..Counts::default()
+        },
         ..Rules::default()
     },
 };
@@ -139,7 +145,11 @@ pub const RABBITMQ_QUORUM_3: Profile = Profile {
         lost: Order::Front,
         // No delivery limit by default in 3.x; every return counts (vectors C10, C10c).
         max_deliver: None,
-        counts: Counts { nack: true, deadline: true, disconnect: true },
+        counts: Counts {
+            nack: true,
+            deadline: true,
+            disconnect: true,
+        },
         // On a quorum of replicas before it is confirmed.
         confirm: Confirm::Synced,
         ..RABBITMQ_CLASSIC.rules()
@@ -164,7 +174,11 @@ pub const RABBITMQ_QUORUM_4_3: Profile = Profile {
         max_deliver: Some(21),
         then: Then::Drop,
         // Since 4.3 `basic.nack` and the consumer timeout do not count; a lost consumer does.
-        counts: Counts { nack: false, deadline: false, disconnect: true },
+        counts: Counts {
+            nack: false,
+            deadline: false,
+            disconnect: true,
+        },
         // With a limit a returned message stays before those that were never delivered.
         nacked: Order::Front,
         ..RABBITMQ_QUORUM_3.rules()
@@ -301,7 +315,11 @@ pub const SERVICE_BUS: Profile = Profile {
         max_deliver: Some(10),
         then: Then::DeadLetter,
         // Abandon and an expired lock count.
-        counts: Counts { nack: true, deadline: true, disconnect: true },
+        counts: Counts {
+            nack: true,
+            deadline: true,
+            disconnect: true,
+        },
         // The lock token: MessageLockLost once it is over.
         fencing: Fencing::Token,
         refusals: Refusals::Told,
@@ -382,7 +400,10 @@ pub const CELERY_REDIS: Profile = Profile {
     of: "Celery 5 documentation, Using Redis, Configuration (acks_late); kombu 5 redis transport",
     rules: || Rules {
         // `visibility_timeout`: 1 hour; nothing extends it.
-        redelivery: Redelivery { not_renewable: true, ..after(HOUR) },
+        redelivery: Redelivery {
+            not_renewable: true,
+            ..after(HOUR)
+        },
         fencing: Fencing::Off,
         refusals: Refusals::Silent,
         // A worker that is killed leaves its messages to the timeout.
@@ -417,7 +438,11 @@ pub const BULLMQ: Profile = Profile {
         max_deliver: Some(2),
         then: Then::DeadLetter,
         // Retries and delays do not count as stalled.
-        counts: Counts { nack: false, deadline: true, disconnect: true },
+        counts: Counts {
+            nack: false,
+            deadline: true,
+            disconnect: true,
+        },
         // The token of the lock: "Missing lock for job".
         fencing: Fencing::Token,
         refusals: Refusals::Told,
@@ -446,7 +471,10 @@ pub const SIDEKIQ_BASIC: Profile = Profile {
         // `appendfsync everysec`.
         confirm: Confirm::Written,
         fsync_every: Some(SECOND),
-        counts: Counts { nack: false, ..Counts::default() },
+        counts: Counts {
+            nack: false,
+            ..Counts::default()
+        },
         ..Rules::default()
     },
 };
@@ -462,7 +490,11 @@ pub const SIDEKIQ_RELIABLE: Profile = Profile {
         // "Poison pills": three recoveries within 72 hours, then the dead set.
         max_deliver: Some(3),
         then: Then::DeadLetter,
-        counts: Counts { nack: false, deadline: true, disconnect: true },
+        counts: Counts {
+            nack: false,
+            deadline: true,
+            disconnect: true,
+        },
         fencing: Fencing::Off,
         flag: RedeliveredFlag::Absent,
         lost: Order::Front,

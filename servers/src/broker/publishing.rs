@@ -22,7 +22,13 @@ pub struct Publish {
 
 impl Default for Publish {
     fn default() -> Self {
-        Publish { id: None, body_id: None, persistent: true, expires: None, partition: 0 }
+        Publish {
+            id: None,
+            body_id: None,
+            persistent: true,
+            expires: None,
+            partition: 0,
+        }
     }
 }
 
@@ -38,7 +44,14 @@ pub struct Accepted {
 impl<C: Copy, B: Clone> Broker<C, B> {
     /// A message with nothing but an id.
     pub fn publish(&mut self, now: Ms, body: B, id: Option<Arc<str>>) -> Accepted {
-        self.publish_with(now, body, Publish { id, ..Publish::default() })
+        self.publish_with(
+            now,
+            body,
+            Publish {
+                id,
+                ..Publish::default()
+            },
+        )
     }
 
     /// A message is accepted, unless its id is known: then the earlier one stands for it.
@@ -62,7 +75,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             };
             self.dedup.forget(now, rules.window);
             if let Some(message) = self.dedup.find(now, &id, scope) {
-                return Accepted { message, deduplicated: true };
+                return Accepted {
+                    message,
+                    deduplicated: true,
+                };
             }
             self.dedup.remember(now, id, scope, place);
         }
@@ -80,7 +96,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             copies: 0,
         });
         self.ready.push(place);
-        Accepted { message: place, deduplicated: false }
+        Accepted {
+            message: place,
+            deduplicated: false,
+        }
     }
 
     /// The ids that still count, with when each was accepted.

@@ -12,7 +12,10 @@ pub(super) struct Ready {
 
 impl Ready {
     pub(super) fn with_capacity(messages: usize) -> Self {
-        Ready { returned: VecDeque::new(), fresh: VecDeque::with_capacity(messages) }
+        Ready {
+            returned: VecDeque::new(),
+            fresh: VecDeque::with_capacity(messages),
+        }
     }
 
     pub(super) fn clear(&mut self) {

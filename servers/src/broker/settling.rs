@@ -54,7 +54,11 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         if self.rules.stale_tag != StaleTag::SettlesAnother {
             return;
         }
-        let at = self.tags.channels.iter().position(|(other, _)| *other == holder);
+        let at = self
+            .tags
+            .channels
+            .iter()
+            .position(|(other, _)| *other == holder);
         let at = at.unwrap_or_else(|| {
             self.tags.channels.push((holder, Channel::default()));
             self.tags.channels.len() - 1
@@ -66,7 +70,10 @@ impl<C: Copy, B: Clone> Broker<C, B> {
 
     /// The tag that each holder has come to on its channel.
     pub fn last_tags(&self) -> impl Iterator<Item = (Holder, u64)> {
-        self.tags.channels.iter().map(|(holder, channel)| (*holder, channel.last()))
+        self.tags
+            .channels
+            .iter()
+            .map(|(holder, channel)| (*holder, channel.last()))
     }
 
     /// These holders go on with a new channel.
@@ -190,7 +197,9 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         }
         let until = now + delay;
         match self.rules.delayed {
-            Delayed::Broker => self.messages[receipt.message as usize].state = State::Delayed(until),
+            Delayed::Broker => {
+                self.messages[receipt.message as usize].state = State::Delayed(until)
+            }
             Delayed::Worker => self.hold(now, receipt.message, until),
         }
         Settling::Later(until)

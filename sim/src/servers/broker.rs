@@ -9,7 +9,9 @@ use rustc_hash::FxHashMap;
 use scenarios::file::{Assign, BrokerTable};
 use scheduler::ports::{self, Envelope};
 use servers::broker::rules::{DedupBy, Refusals, Rules};
-use servers::broker::{self as model, GivenUp, HandedOver, Holder, Outage, Publish, Settling, State};
+use servers::broker::{
+    self as model, GivenUp, HandedOver, Holder, Outage, Publish, Settling, State,
+};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 /// What a call asks of the broker.
@@ -171,7 +173,8 @@ impl Broker {
 
     /// The connections of a process broke, and its memory is gone.
     pub(crate) fn disconnect(&mut self, now: Ms, instance: u8) -> (Vec<GivenUp>, Option<Ms>) {
-        self.model.disconnect(now, |holder| holder == Holder::from(instance), true)
+        self.model
+            .disconnect(now, |holder| holder == Holder::from(instance), true)
     }
 
     /// The broker goes down: every connection breaks.

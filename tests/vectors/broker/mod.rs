@@ -1,5 +1,7 @@
 //! The brokers' vectors, on the models of `servers/src/broker/`.
 
+#[cfg(feature = "broken")]
+mod broken;
 mod names;
 mod nats;
 mod rabbitmq;
@@ -72,7 +74,9 @@ fn replay_one(
 ) -> Outcome {
     for step in &vector.setup {
         let Ok(step) = serde_json::from_value::<Step>(step.clone()) else {
-            return Outcome::OutOfScope { reason: "a setup that is no operation".to_owned() };
+            return Outcome::OutOfScope {
+                reason: "a setup that is no operation".to_owned(),
+            };
         };
         if let Err(trouble) = driver.step(&names.renamed_step(&step)) {
             return outcome(0, trouble);
@@ -117,9 +121,20 @@ fn compare(expected: &Value, seen: &Value) -> Result<(), String> {
             }
             // Something went wrong in the model of which the recording knows nothing, or a message
             // shows what the real one did not.
-            let telling = ["error", "empty", "body", "x-delivery-count", "x-death", "duplicate"];
+            let telling = [
+                "error",
+                "empty",
+                "body",
+                "x-delivery-count",
+                "x-death",
+                "duplicate",
+            ];
             let more = |key: &&str| seen.contains_key(*key) && !expected.contains_key(*key);
-            if telling.iter().any(|key| more(&key)) { differ() } else { Ok(()) }
+            if telling.iter().any(|key| more(&key)) {
+                differ()
+            } else {
+                Ok(())
+            }
         }
         (Value::Array(expected), Value::Array(seen)) if expected.len() == seen.len() => {
             for (expected, seen) in expected.iter().zip(seen) {
@@ -143,7 +158,11 @@ impl<'a> Arguments<'a> {
     fn of(step: &'a Step) -> Self {
         // What is told beside the operation is no argument.
         let taken = vec!["info", "note", "comment"];
-        Arguments { op: step.op.as_deref().unwrap_or(""), of: &step.arguments, taken }
+        Arguments {
+            op: step.op.as_deref().unwrap_or(""),
+            of: &step.arguments,
+            taken,
+        }
     }
 
     fn value(&mut self, name: &'a str) -> Option<&'a Value> {
@@ -170,7 +189,11 @@ impl<'a> Arguments<'a> {
 
     /// Whether all arguments were taken.
     fn end(self) -> Result<(), Trouble> {
-        match self.of.keys().find(|key| !self.taken.contains(&key.as_str())) {
+        match self
+            .of
+            .keys()
+            .find(|key| !self.taken.contains(&key.as_str()))
+        {
             Some(other) => Err(Trouble::Unknown(format!("{} with {other}", self.op))),
             None => Ok(()),
         }

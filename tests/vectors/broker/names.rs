@@ -28,7 +28,9 @@ impl Names {
     /// Drawn anew for each replay; `RUNKEY_VECTORS_SEED` draws others.
     pub fn drawn(id: &str) -> Names {
         let drawn = std::env::var("RUNKEY_VECTORS_SEED").unwrap_or_default();
-        Names { seed: hash(&(id, drawn)) }
+        Names {
+            seed: hash(&(id, drawn)),
+        }
     }
 
     /// Another name, the same for the same name.

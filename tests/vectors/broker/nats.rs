@@ -135,7 +135,9 @@ impl Driver for Client {
         let op = arguments.op;
         let ok = json!({ "ok": true });
         let name = step.session.clone().unwrap_or_default();
-        let consumer = ["consumer", "durable_name"].into_iter().find_map(|key| arguments.text(key));
+        let consumer = ["consumer", "durable_name"]
+            .into_iter()
+            .find_map(|key| arguments.text(key));
         let consumer = consumer.map_or_else(|| self.consumer.clone(), str::to_owned);
         match op {
             "sleep" => {
@@ -202,9 +204,15 @@ impl Driver for Client {
                 Ok(ok)
             }
             "fetch" => {
-                let batch = ["batch", "n"].into_iter().find_map(|key| arguments.number(key));
-                let waits = ["timeout_s", "wait_s"].into_iter().find_map(|key| arguments.seconds(key));
-                let waits = waits.or_else(|| arguments.number("wait_ms")).unwrap_or(FETCH_MS);
+                let batch = ["batch", "n"]
+                    .into_iter()
+                    .find_map(|key| arguments.number(key));
+                let waits = ["timeout_s", "wait_s"]
+                    .into_iter()
+                    .find_map(|key| arguments.seconds(key));
+                let waits = waits
+                    .or_else(|| arguments.number("wait_ms"))
+                    .unwrap_or(FETCH_MS);
                 let called = arguments.text("as");
                 arguments.end()?;
                 if self.cut.contains(&name) {
@@ -226,7 +234,8 @@ impl Driver for Client {
                     if let Some(called) = called {
                         self.fetched.insert((name.clone(), called.to_owned()), at);
                     }
-                    self.fetched.insert((name.clone(), message.body.clone()), at);
+                    self.fetched
+                        .insert((name.clone(), message.body.clone()), at);
                     shown.push(json!({
                         "body": message.body,
                         "seq": message.seq,
@@ -236,13 +245,18 @@ impl Driver for Client {
                 Ok(json!({ "msgs": shown }))
             }
             "ack" | "ack_sync" | "nak" | "term" | "in_progress" | "progress" | "wpi" => {
-                let of = (name.clone(), arguments.text("msg").unwrap_or_default().to_owned());
+                let of = (
+                    name.clone(),
+                    arguments.text("msg").unwrap_or_default().to_owned(),
+                );
                 let force = arguments.flag("force") == Some(true);
                 let delay = arguments.seconds("delay_s");
                 arguments.end()?;
                 let held = self.fetched.get(&of).and_then(|at| self.held.get_mut(*at));
                 let Some(held) = held else {
-                    return Err(Trouble::Differs("the model never delivered this".to_owned()));
+                    return Err(Trouble::Differs(
+                        "the model never delivered this".to_owned(),
+                    ));
                 };
                 let last = !matches!(op, "in_progress" | "progress" | "wpi");
                 if last && held.answered && !force {

@@ -20,7 +20,9 @@ const LISTEN_MS: Ms = 300;
 
 /// Replays a vector.
 pub fn replay(vector: &Vector) -> Outcome {
-    super::replay(vector, |names| Ok(Box::new(Client::connected(vector, names)?)))
+    super::replay(vector, |names| {
+        Ok(Box::new(Client::connected(vector, names)?))
+    })
 }
 
 /// What a message says.
@@ -53,7 +55,13 @@ struct Session {
 
 impl Session {
     fn on(holder: Holder) -> Session {
-        Session { holder, behind: Vec::new(), confirms: false, link: Link::Up, told: false }
+        Session {
+            holder,
+            behind: Vec::new(),
+            confirms: false,
+            link: Link::Up,
+            told: false,
+        }
     }
 }
 
@@ -73,13 +81,16 @@ impl Client {
         let mut sessions = BTreeMap::new();
         for (holder, name) in (1..).zip(&vector.sessions) {
             server.open(0, holder);
-            sessions.insert(
-                names.of(name),
-                Session::on(holder),
-            );
+            sessions.insert(names.of(name), Session::on(holder));
         }
         let holders = vector.sessions.len() as Holder;
-        Ok(Client { server, now: 0, queue: names.of("vq"), sessions, holders })
+        Ok(Client {
+            server,
+            now: 0,
+            queue: names.of("vq"),
+            sessions,
+            holders,
+        })
     }
 
     /// Time passes.
@@ -159,7 +170,9 @@ impl Client {
         };
         let (holder, confirms) = (session.holder, session.confirms);
         let properties = of.properties;
-        let routed = self.server.publish(self.now, holder, &of.queue, of.body, properties);
+        let routed = self
+            .server
+            .publish(self.now, holder, &of.queue, of.body, properties);
         match routed {
             Ok(Routed::Nowhere) if of.mandatory && confirms => {
                 json!({ "error": "UnroutableError" })
@@ -174,10 +187,16 @@ impl Client {
         let Some(session) = self.sessions.get(name) else {
             return Value::Null;
         };
-        let channels: Vec<Holder> =
-            session.behind.iter().copied().chain([session.holder]).collect();
+        let channels: Vec<Holder> = session
+            .behind
+            .iter()
+            .copied()
+            .chain([session.holder])
+            .collect();
         self.wait(ms);
-        let delivered = channels.into_iter().flat_map(|channel| self.server.inbox(channel));
+        let delivered = channels
+            .into_iter()
+            .flat_map(|channel| self.server.inbox(channel));
         let deliveries: Vec<Value> = delivered.map(shown).collect();
         let mut seen = Map::new();
         seen.insert("deliveries".to_owned(), Value::Array(deliveries));
@@ -202,9 +221,14 @@ fn settings(vector: &Vector) -> Result<(Ms, Ms), Trouble> {
     // The default timeout, and the tick of the server that was measured.
     let mut settings = (1_800_000, 2_000);
     for line in &vector.broker_eval {
-        let numbers: String =
-            line.chars().map(|c| if c.is_ascii_digit() { c } else { ' ' }).collect();
-        let number = numbers.split_whitespace().next_back().and_then(|n| n.parse().ok());
+        let numbers: String = line
+            .chars()
+            .map(|c| if c.is_ascii_digit() { c } else { ' ' })
+            .collect();
+        let number = numbers
+            .split_whitespace()
+            .next_back()
+            .and_then(|n| n.parse().ok());
         match number {
             Some(number) if line.contains("consumer_timeout") => settings.0 = number,
             Some(number) if line.contains("channel_tick_interval") => settings.1 = number,
@@ -299,7 +323,9 @@ impl Driver for Client {
         self.session(step.session.as_deref())?;
         let name = step.session.as_deref().unwrap_or_default();
         let holder = self.session(Some(name))?.holder;
-        let queue = arguments.text("queue").map_or_else(|| self.queue.clone(), str::to_owned);
+        let queue = arguments
+            .text("queue")
+            .map_or_else(|| self.queue.clone(), str::to_owned);
         // A client that wants a connection that works.
         match op {
             "reconnect" => {
@@ -309,7 +335,11 @@ impl Driver for Client {
             }
             "cut" | "close_connection" => {
                 arguments.end()?;
-                let link = if op == "cut" { Link::Broken } else { Link::Down };
+                let link = if op == "cut" {
+                    Link::Broken
+                } else {
+                    Link::Down
+                };
                 self.disconnect(name, link);
                 return Ok(ok);
             }
@@ -451,7 +481,10 @@ impl Driver for Client {
     fn left(&mut self, query: &Value) -> Result<Value, Trouble> {
         let name = query.as_str().unwrap_or_default();
         let waiting = self.server.waiting(name).unwrap_or_default();
-        Ok(waiting.into_iter().map(|body| Value::String(body.text)).collect())
+        Ok(waiting
+            .into_iter()
+            .map(|body| Value::String(body.text))
+            .collect())
     }
 }
 

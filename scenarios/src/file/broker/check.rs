@@ -1,20 +1,13 @@
 //! What makes no sense of a broker.
 
-use super::super::check::{Checked, within};
+use super::super::check::Checked;
 use super::super::document::Document;
 use super::super::{Scenario, TopologyKind};
-use super::{BrokerTable, Confirm, DelayedBy, DedupScope, StaleTag};
-
-/// The most deliveries that one process holds.
-const MOST_PREFETCHED: u64 = 10_000;
-/// The most partitions.
-const MOST_PARTITIONS: u64 = 64;
+use super::{BrokerTable, Confirm, DedupScope, DelayedBy, StaleTag};
 
 /// Refuses keys that contradict each other, and those that could not act.
 pub(in super::super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     let broker = &scenario.broker;
-    within(document, "broker.prefetch", broker.prefetch.into(), 0, MOST_PREFETCHED)?;
-    within(document, "broker.partitions", broker.partitions.into(), 0, MOST_PARTITIONS)?;
     if scenario.topology.kind == TopologyKind::Local {
         return Ok(());
     }
@@ -80,7 +73,9 @@ fn contradiction(broker: &BrokerTable) -> Option<(&'static str, &'static str)> {
              `confirm = \"written\"`",
         ),
     ];
-    refused.into_iter().find_map(|(wrong, key, why)| wrong.then_some((key, why)))
+    refused
+        .into_iter()
+        .find_map(|(wrong, key, why)| wrong.then_some((key, why)))
 }
 
 #[cfg(test)]
@@ -91,8 +86,14 @@ mod tests {
     #[test]
     fn what_could_not_act_is_refused_with_what_is_allowed() {
         for (text, key) in [
-            ("profile = 'rabbitmq-classic'\nrenew_every = '10s'", "renew_every"),
-            ("redeliver_on_disconnect = true\nsession_timeout = '9s'", "session_timeout"),
+            (
+                "profile = 'rabbitmq-classic'\nrenew_every = '10s'",
+                "renew_every",
+            ),
+            (
+                "redeliver_on_disconnect = true\nsession_timeout = '9s'",
+                "session_timeout",
+            ),
             ("stale_tag = 'settles_another'", "stale_tag"),
             ("dedup_scope = 'partition'", "dedup_scope"),
             ("profile = 'kafka'\nprefetch = 5", "prefetch"),

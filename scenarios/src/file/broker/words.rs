@@ -266,7 +266,11 @@ impl AckFencing {
 /// Fenced, as a file said it when there were two kinds.
 impl From<bool> for AckFencing {
     fn from(fenced: bool) -> Self {
-        if fenced { AckFencing::Token } else { AckFencing::Off }
+        if fenced {
+            AckFencing::Token
+        } else {
+            AckFencing::Off
+        }
     }
 }
 

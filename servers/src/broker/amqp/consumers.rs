@@ -1,10 +1,10 @@
 //! Consumers take messages in turn, as far as their credit goes.
 
+use super::super::Holder;
 use super::queues::Kind;
 use super::{Closed, Delivered, Out, Server};
 use crate::Ms;
 use crate::broken::broken;
-use super::super::Holder;
 
 /// One consumer of a queue.
 #[derive(Clone, Debug)]
@@ -48,7 +48,13 @@ impl<B: Clone> Server<B> {
         let Some(of) = self.queues.get_mut(queue) else {
             return self.refuse(now, holder, Closed::NotFound);
         };
-        let consumer = Consumer { channel: holder, number, prefetch, no_ack, blocked: false };
+        let consumer = Consumer {
+            channel: holder,
+            number,
+            prefetch,
+            no_ack,
+            blocked: false,
+        };
         of.consumers.push_back(consumer);
         self.dispatch(now, queue);
         Ok(())
@@ -57,7 +63,9 @@ impl<B: Clone> Server<B> {
     /// A channel wants nothing more; what it has it keeps.
     pub fn cancel(&mut self, holder: Holder) {
         for queue in self.queues.values_mut() {
-            queue.consumers.retain(|consumer| consumer.channel != holder);
+            queue
+                .consumers
+                .retain(|consumer| consumer.channel != holder);
         }
     }
 
@@ -81,7 +89,12 @@ impl<B: Clone> Server<B> {
             };
             let held = self.sessions.get(&consumer.channel).map_or(0, |session| {
                 let own = |out: &&Out| out.consumer == Some(consumer.number);
-                session.channel.unsettled().map(|(_, out)| out).filter(own).count()
+                session
+                    .channel
+                    .unsettled()
+                    .map(|(_, out)| out)
+                    .filter(own)
+                    .count()
             });
             let full = consumer.prefetch > 0 && held >= consumer.prefetch as usize;
             consumer.blocked |= full;
@@ -96,9 +109,7 @@ impl<B: Clone> Server<B> {
             let (channel, number, no_ack) = (consumer.channel, consumer.number, consumer.no_ack);
             queue.consumers.push_back(consumer);
             let delivered = self.hand_out(now, channel, name, Some(number), no_ack);
-            if let (Some(delivered), Some(session)) =
-                (delivered, self.sessions.get_mut(&channel))
-            {
+            if let (Some(delivered), Some(session)) = (delivered, self.sessions.get_mut(&channel)) {
                 session.inbox.push_back(delivered);
             }
             return true;
@@ -111,7 +122,10 @@ impl<B: Clone> Server<B> {
         let Some(queue) = self.queues.get_mut(name) else {
             return;
         };
-        let at = queue.consumers.iter().position(|consumer| consumer.number == number);
+        let at = queue
+            .consumers
+            .iter()
+            .position(|consumer| consumer.number == number);
         if let Some(at) = at.filter(|at| queue.consumers[*at].blocked)
             && let Some(mut consumer) = queue.consumers.remove(at)
         {
@@ -155,7 +169,11 @@ impl<B: Clone> Server<B> {
             queue.broker.ack_at(now, delivery.receipt);
             session.channel.pass()
         } else {
-            let out = Out { queue: name.to_owned(), receipt: delivery.receipt, consumer };
+            let out = Out {
+                queue: name.to_owned(),
+                receipt: delivery.receipt,
+                consumer,
+            };
             session.channel.hand_out(out)
         };
         let dead = !delivery.body.deaths.is_empty() && broken!(DeadLetterRedelivered);

@@ -8,7 +8,7 @@ mod consumers;
 mod queues;
 mod settling;
 
-pub use queues::{Death, DeadReason, Kind, QueueArguments};
+pub use queues::{DeadReason, Death, Kind, QueueArguments};
 
 use super::rules::Redelivery;
 use super::{Channel, Holder, Outage, Receipt, State};
@@ -63,7 +63,10 @@ pub struct Properties {
 
 impl Default for Properties {
     fn default() -> Self {
-        Properties { persistent: true, ttl: None }
+        Properties {
+            persistent: true,
+            ttl: None,
+        }
     }
 }
 
@@ -107,7 +110,12 @@ impl<B: Clone> Server<B> {
             not_renewable: true,
             ..Redelivery::default()
         };
-        Server { queues: BTreeMap::new(), sessions: BTreeMap::new(), consumers: 0, timeout }
+        Server {
+            queues: BTreeMap::new(),
+            sessions: BTreeMap::new(),
+            consumers: 0,
+            timeout,
+        }
     }
 
     /// A client opens a channel, in place of the one that it had.
@@ -117,7 +125,13 @@ impl<B: Clone> Server<B> {
         let channel = before.map_or_else(Channel::default, |before| before.channel.reopened());
         self.sessions.insert(
             holder,
-            Session { channel, closed: None, since: now, inbox: VecDeque::new(), prefetch: 0 },
+            Session {
+                channel,
+                closed: None,
+                since: now,
+                inbox: VecDeque::new(),
+                prefetch: 0,
+            },
         );
     }
 
@@ -128,7 +142,9 @@ impl<B: Clone> Server<B> {
 
     /// Why a channel is not open; `None`: it is.
     pub fn closed(&self, holder: Holder) -> Option<Closed> {
-        self.sessions.get(&holder).map_or(Some(Closed::NotOpen), |session| session.closed)
+        self.sessions
+            .get(&holder)
+            .map_or(Some(Closed::NotOpen), |session| session.closed)
     }
 
     /// Takes what has been delivered to a channel.
@@ -159,7 +175,9 @@ impl<B: Clone> Server<B> {
             let Some(queue) = self.queues.get_mut(&name) else {
                 continue;
             };
-            queue.consumers.retain(|consumer| consumer.channel != holder);
+            queue
+                .consumers
+                .retain(|consumer| consumer.channel != holder);
             let (given_up, _) = queue.broker.disconnect(now, |other| other == holder, true);
             self.dead_letter_all(now, &name, given_up, DeadReason::DeliveryLimit);
             self.dispatch(now, &name);
@@ -192,10 +210,18 @@ impl<B: Clone> Server<B> {
 
     /// Who has had a delivery of this queue for too long.
     fn overdue(&self, now: Ms, queue: &str) -> Option<Holder> {
-        self.queues.get(queue)?.broker.messages().iter().find_map(|message| match message.state {
-            State::Unacked { holder, deadline: Some(deadline) } if deadline <= now => Some(holder),
-            _ => None,
-        })
+        self.queues
+            .get(queue)?
+            .broker
+            .messages()
+            .iter()
+            .find_map(|message| match message.state {
+                State::Unacked {
+                    holder,
+                    deadline: Some(deadline),
+                } if deadline <= now => Some(holder),
+                _ => None,
+            })
     }
 
     /// The server stops and starts again: connections break, queues that are not durable and
@@ -206,7 +232,8 @@ impl<B: Clone> Server<B> {
             session.channel.retain(|_| false);
             session.inbox.clear();
         }
-        self.queues.retain(|_, queue| queue.arguments.durable || broken!(TransientSurvives));
+        self.queues
+            .retain(|_, queue| queue.arguments.durable || broken!(TransientSurvives));
         let names: Vec<String> = self.queues.keys().cloned().collect();
         for name in names {
             let Some(queue) = self.queues.get_mut(&name) else {
@@ -215,7 +242,10 @@ impl<B: Clone> Server<B> {
             queue.consumers.clear();
             let lost = queue.broker.go_down(now, Outage::Process);
             queue.broker.come_up();
-            let limit = lost.into_iter().filter(|lost| queue.is_dead(lost.message())).collect();
+            let limit = lost
+                .into_iter()
+                .filter(|lost| queue.is_dead(lost.message()))
+                .collect();
             self.dead_letter_all(now, &name, limit, DeadReason::DeliveryLimit);
         }
     }

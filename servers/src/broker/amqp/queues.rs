@@ -112,7 +112,9 @@ impl<B: Clone> Queue<B> {
     }
 
     pub(super) fn is_dead(&self, place: u32) -> bool {
-        self.broker.message(place).is_some_and(|message| message.state == State::Dead)
+        self.broker
+            .message(place)
+            .is_some_and(|message| message.state == State::Dead)
     }
 }
 
@@ -137,7 +139,11 @@ impl<B: Clone> Server<B> {
             return self.refuse(now, holder, Closed::PreconditionFailed);
         }
         let rules = self.rules(&arguments);
-        let queue = Queue { broker: Broker::new(rules), arguments, consumers: VecDeque::new() };
+        let queue = Queue {
+            broker: Broker::new(rules),
+            arguments,
+            consumers: VecDeque::new(),
+        };
         self.queues.insert(name.to_owned(), queue);
         Ok(())
     }
@@ -195,7 +201,10 @@ impl<B: Clone> Server<B> {
         let Some(queue) = self.queues.get_mut(name) else {
             return Routed::Nowhere;
         };
-        let ttl = [ttl, queue.arguments.message_ttl].into_iter().flatten().min();
+        let ttl = [ttl, queue.arguments.message_ttl]
+            .into_iter()
+            .flatten()
+            .min();
         let publish = Publish {
             // A quorum queue writes everything down.
             persistent: stored.persistent || queue.arguments.kind == Kind::Quorum,
@@ -211,7 +220,10 @@ impl<B: Clone> Server<B> {
 
     fn shorten(&mut self, now: Ms, name: &str) {
         while let Some(queue) = self.queues.get_mut(name) {
-            let most = queue.arguments.max_length.map_or(usize::MAX, |most| most as usize);
+            let most = queue
+                .arguments
+                .max_length
+                .map_or(usize::MAX, |most| most as usize);
             if queue.broker.waiting().count() <= most {
                 return;
             }
@@ -249,9 +261,10 @@ impl<B: Clone> Server<B> {
         let Some(queue) = self.queues.get(name) else {
             return;
         };
-        let (Some(message), Some("")) =
-            (queue.broker.message(place), queue.arguments.dead_letter_exchange.as_deref())
-        else {
+        let (Some(message), Some("")) = (
+            queue.broker.message(place),
+            queue.arguments.dead_letter_exchange.as_deref(),
+        ) else {
             return;
         };
         let mut stored = message.body.clone();
@@ -259,9 +272,18 @@ impl<B: Clone> Server<B> {
             stored.routing_key.clone_from(key);
         }
         let before = stored.deaths.iter();
-        let same = before.clone().position(|death| death.queue == name && death.reason == reason);
+        let same = before
+            .clone()
+            .position(|death| death.queue == name && death.reason == reason);
         let count = same.map_or(0, |at| stored.deaths.remove(at).count) + 1;
-        stored.deaths.insert(0, Death { queue: name.to_owned(), reason, count });
+        stored.deaths.insert(
+            0,
+            Death {
+                queue: name.to_owned(),
+                reason,
+                count,
+            },
+        );
         let to = stored.routing_key.clone();
         // Round and round without anybody rejecting it: the message is dropped.
         if reason != DeadReason::Rejected && is_cycle(&to, &stored.deaths) {
@@ -289,14 +311,21 @@ impl<B: Clone> Server<B> {
     /// What waits in a queue, in the order in which it would be handed over; `None`: no such queue.
     pub fn waiting(&self, name: &str) -> Option<Vec<B>> {
         let queue = self.queues.get(name)?;
-        let body = |place| queue.broker.message(place).map(|message| message.body.body.clone());
+        let body = |place| {
+            queue
+                .broker
+                .message(place)
+                .map(|message| message.body.body.clone())
+        };
         Some(queue.broker.waiting().filter_map(body).collect())
     }
 }
 
 fn is_cycle(to: &str, deaths: &[Death]) -> bool {
     match deaths.iter().position(|death| death.queue == to) {
-        Some(at) => deaths[..=at].iter().all(|death| death.reason != DeadReason::Rejected),
+        Some(at) => deaths[..=at]
+            .iter()
+            .all(|death| death.reason != DeadReason::Rejected),
         None => false,
     }
 }

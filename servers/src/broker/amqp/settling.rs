@@ -12,13 +12,7 @@ impl<B: Clone> Server<B> {
     /// # Errors
     ///
     /// The tag is not unsettled: the channel is closed.
-    pub fn ack(
-        &mut self,
-        now: Ms,
-        holder: Holder,
-        tag: u64,
-        multiple: bool,
-    ) -> Result<(), Closed> {
+    pub fn ack(&mut self, now: Ms, holder: Holder, tag: u64, multiple: bool) -> Result<(), Closed> {
         let outs = self.take_tags(now, holder, tag, multiple)?;
         for out in &outs {
             if let Some(queue) = self.queues.get_mut(&out.queue) {
