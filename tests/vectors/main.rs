@@ -112,3 +112,15 @@ fn other_names_make_no_difference() {
         assert!(under(2) == first && under(3) == first, "{}", vector.id);
     }
 }
+
+#[test]
+fn the_models_agree_with_vectors_that_were_recorded_since() {
+    for folder in ["recorded"] {
+        let replayed = replay_folder(&own_folder().join(folder), |_| {}).expect("it is a folder");
+        assert!(
+            replayed.disagreements.is_empty(),
+            "{}",
+            replayed.disagreements.join("\n")
+        );
+    }
+}

@@ -5,7 +5,7 @@
 //! the end each of them runs it.
 
 use super::delivering::{End, GivenUp};
-use super::{Broker, State};
+use super::{Broker, Holder, State};
 use crate::Ms;
 
 impl<C: Copy, B: Clone> Broker<C, B> {
@@ -13,7 +13,16 @@ impl<C: Copy, B: Clone> Broker<C, B> {
     pub(super) fn hold(&mut self, now: Ms, place: u32, until: Ms) {
         let message = &mut self.messages[place as usize];
         let deadline = self.rules.redelivery.deadline(now, 0, message.deliveries);
-        message.state = State::Held { until, deadline };
+        let State::Unacked { holder, .. } = message.state else {
+            // Put off by somebody who no longer has it: the broker itself keeps it.
+            message.state = State::Delayed(until);
+            return;
+        };
+        message.state = State::Held {
+            holder,
+            until,
+            deadline,
+        };
     }
 
     /// The deadline of a held message: one more worker holds it.
@@ -23,6 +32,22 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         if let State::Held { deadline, .. } = &mut message.state {
             *deadline = next;
             message.copies += 1;
+        }
+    }
+
+    /// These workers are gone with what they held: the broker learns of it at the deadline, unless
+    /// another one holds the message too.
+    pub(super) fn forget_held(&mut self, gone: impl Fn(Holder) -> bool) {
+        for message in &mut self.messages {
+            match message.state {
+                State::Held {
+                    holder, deadline, ..
+                } if gone(holder) => match message.copies {
+                    0 => message.state = State::Unacked { holder, deadline },
+                    _ => message.copies -= 1,
+                },
+                _ => {}
+            }
         }
     }
 

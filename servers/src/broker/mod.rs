@@ -94,6 +94,8 @@ pub enum State {
     },
     /// Deferred in the memory of a worker, as a delivery that nobody works on.
     Held {
+        /// Of whom.
+        holder: Holder,
         /// When the worker takes it up.
         until: Ms,
         /// When the broker gives it to another worker as well.
@@ -243,7 +245,9 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             .filter_map(|message| match message.state {
                 State::Delayed(until) => Some(until),
                 State::Unacked { deadline, .. } => deadline,
-                State::Held { until, deadline } => Some(deadline.map_or(until, |at| at.min(until))),
+                State::Held {
+                    until, deadline, ..
+                } => Some(deadline.map_or(until, |at| at.min(until))),
                 _ => None,
             });
         times.min()

@@ -27,6 +27,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
     ) -> (Vec<GivenUp>, Option<Ms>) {
         if memory_lost || self.rules.crash == Crash::OnDisconnect {
             self.forget_buffers(&gone);
+            self.forget_held(&gone);
         }
         self.new_channel(&gone);
         if let Some(end) = self.session_end(now) {
@@ -55,6 +56,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         let mut lost = self.lose(now, outage);
         if self.rules.crash == Crash::OnDisconnect {
             self.forget_buffers(|_| true);
+            self.forget_held(|_| true);
             self.new_channel(|_| true);
             lost.extend(self.take_back(|_| true, End::Disconnect));
         }

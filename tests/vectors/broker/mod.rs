@@ -1,5 +1,7 @@
 //! The brokers' vectors, on the models of `servers/src/broker/`.
 
+#[cfg(feature = "broken")]
+mod broken;
 mod names;
 mod nats;
 mod rabbitmq;

@@ -1,32 +1,13 @@
 //! What makes no sense of a broker.
 
-use super::super::check::{Checked, within};
+use super::super::check::Checked;
 use super::super::document::Document;
 use super::super::{Scenario, TopologyKind};
 use super::{BrokerTable, Confirm, DedupScope, DelayedBy, StaleTag};
 
-/// The most deliveries that one process holds.
-const MOST_PREFETCHED: u64 = 10_000;
-/// The most partitions.
-const MOST_PARTITIONS: u64 = 64;
-
 /// Refuses keys that contradict each other, and those that could not act.
 pub(in super::super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     let broker = &scenario.broker;
-    within(
-        document,
-        "broker.prefetch",
-        broker.prefetch.into(),
-        0,
-        MOST_PREFETCHED,
-    )?;
-    within(
-        document,
-        "broker.partitions",
-        broker.partitions.into(),
-        0,
-        MOST_PARTITIONS,
-    )?;
     if scenario.topology.kind == TopologyKind::Local {
         return Ok(());
     }
