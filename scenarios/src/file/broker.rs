@@ -91,6 +91,10 @@ pub struct BrokerTable {
     /// How often the broker brings to the disk what it has written.
     #[serde(skip_serializing_if = "is_off")]
     pub fsync_every: Switchable,
+    /// How far the replica that takes over in a failover is behind at most. Default: there is no
+    /// replica, and no failover.
+    #[serde(skip_serializing_if = "is_off")]
+    pub failover_loses: Switchable,
     /// What goes down when the broker restarts.
     #[serde(skip_serializing_if = "is_default")]
     pub outage: Outage,
@@ -149,6 +153,7 @@ impl Default for BrokerTable {
             loses_on_restart: false,
             confirm: Confirm::Synced,
             fsync_every: Switchable(None),
+            failover_loses: Switchable(None),
             outage: Outage::Process,
             prefetch: 0,
             max_unsettled: MaxDeliver::Unlimited,
@@ -285,6 +290,7 @@ impl BrokerTable {
             loses_on_restart: rules.loses_on_restart,
             confirm: Confirm::of(rules.confirm),
             fsync_every: span(rules.fsync_every),
+            failover_loses: Switchable(None),
             outage: Outage::Process,
             prefetch: rules.prefetch.unwrap_or(0),
             max_unsettled: MaxDeliver::of(rules.max_unsettled),

@@ -109,7 +109,8 @@ fn lag(scenario: &Scenario, server: Server) -> Option<Span> {
     match server {
         Server::Database => (of_database > Span::ZERO).then_some(of_database),
         Server::Lock => scenario.lock.fails_over(),
-        Server::Broker | Server::Downstream | Server::Coordinator => None,
+        Server::Broker => scenario.broker.failover_loses.0,
+        Server::Downstream | Server::Coordinator => None,
     }
 }
 

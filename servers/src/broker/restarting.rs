@@ -14,6 +14,8 @@ pub enum Outage {
     Process,
     /// The machine loses power: what is not on the disk is gone.
     Machine,
+    /// A replica takes over that is behind by so much.
+    Behind(Ms),
 }
 
 impl<C: Copy, B: Clone> Broker<C, B> {
@@ -63,6 +65,18 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         lost
     }
 
+    /// Somebody empties the dead letters: they are no longer here. Gives their places.
+    pub fn take_dead(&mut self) -> Vec<u32> {
+        let mut taken = Vec::new();
+        for (place, message) in (0..).zip(&mut self.messages) {
+            if message.state == State::Dead {
+                message.state = State::Dropped;
+                taken.push(place);
+            }
+        }
+        taken
+    }
+
     /// The broker is back.
     pub const fn come_up(&mut self) {
         self.down = false;
@@ -73,6 +87,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         // Nothing since then is on the disk.
         let since = match (outage, self.rules.fsync_every) {
             (Outage::Machine, Some(every)) => Some(now - now % every.max(1)),
+            (Outage::Behind(by), _) => Some((now + 1).saturating_sub(by)),
             _ => None,
         };
         let mut lost = Vec::new();

@@ -40,6 +40,8 @@ pub(crate) struct Terms {
     rules: Rules,
     assign: Assign,
     outage: Outage,
+    /// Whether a replica is behind.
+    fails_over: bool,
 }
 
 impl Terms {
@@ -48,12 +50,13 @@ impl Terms {
             rules: table.rules(),
             assign: table.assign,
             outage: table.outage.rule(),
+            fails_over: table.failover_loses.0.is_some(),
         }
     }
 
     /// Whether a restart may bring back what is over.
     pub(crate) fn forgets_settlements(&self) -> bool {
-        self.outage == Outage::Machine && self.rules.fsync_every.is_some()
+        self.fails_over || self.outage == Outage::Machine && self.rules.fsync_every.is_some()
     }
 }
 
@@ -180,6 +183,24 @@ impl Broker {
     /// The broker goes down: every connection breaks.
     pub(crate) fn go_down(&mut self, now: Ms) -> Vec<GivenUp> {
         self.model.go_down(now, self.outage)
+    }
+
+    /// A replica takes over that is behind by so much.
+    pub(crate) fn fail_over(&mut self, now: Ms, behind: Ms) -> Vec<GivenUp> {
+        self.model.go_down(now, Outage::Behind(behind))
+    }
+
+    /// Takes the dead letters away, and gives the slots of their runs, in their order.
+    pub(crate) fn take_dead(&mut self) -> Vec<Slot> {
+        let mut slots: Vec<Slot> = self
+            .model
+            .take_dead()
+            .into_iter()
+            .filter_map(|place| self.message(place)?.body.slot.truth())
+            .collect();
+        slots.sort_unstable();
+        slots.dedup();
+        slots
     }
 }
 

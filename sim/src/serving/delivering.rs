@@ -205,7 +205,18 @@ impl World {
 
     /// The broker goes down, and every connection to it breaks.
     pub(crate) fn broker_goes_down(&mut self) {
-        for given_up in self.broker.go_down(self.now) {
+        let lost = self.broker.go_down(self.now);
+        self.broker_is_away(lost);
+    }
+
+    /// A replica that is `behind` takes the broker's place.
+    pub(crate) fn broker_fails_over(&mut self, behind: Ms) {
+        let lost = self.broker.fail_over(self.now, behind);
+        self.broker_is_away(lost);
+    }
+
+    fn broker_is_away(&mut self, lost: Vec<GivenUp>) {
+        for given_up in lost {
             self.given_up(given_up);
         }
         for call in self.broker.model().forget_consumers(|_| true) {
