@@ -175,11 +175,17 @@ fn amount(kind: FaultKind) -> Amount {
     faults::of(kind).amount
 }
 
+/// Whether a kind lasts, or jumps, as long as one likes. What a failover loses is no length of its
+/// own: it is as much as the replica is behind.
+fn is_measured(kind: FaultKind) -> bool {
+    matches!(amount(kind), Amount::Lasting | Amount::Jumping)
+}
+
 /// The names of the kinds that have a magnitude.
 fn measured_kinds() -> Vec<&'static str> {
     let measured = FaultKind::ALL.into_iter();
     let mut names: Vec<&str> = measured
-        .filter(|kind| amount(*kind) != Amount::Nothing)
+        .filter(|kind| is_measured(*kind))
         .map(FaultKind::name)
         .collect();
     names.dedup();
@@ -189,7 +195,7 @@ fn measured_kinds() -> Vec<&'static str> {
 }
 
 fn fault(kind: FaultKind, at: Option<&str>, scenario: &Scenario) -> Result<Of, WrongDimension> {
-    if amount(kind) == Amount::Nothing {
+    if !is_measured(kind) {
         return Err(WrongDimension(format!(
             "`{}` has no magnitude; kinds that have one are {}",
             kind.name(),
