@@ -50,6 +50,8 @@ impl Server {
             tables: BTreeMap::new(),
             runnable: Vec::new(),
             choice,
+            in_step: false,
+            turns: 0,
             postgres: postgres::Store::default(),
             innodb: innodb::Store::default(),
         };
@@ -303,6 +305,12 @@ impl Server {
         core.engine().committed(&core, table)
     }
 
+    /// For tests of an engine's own state.
+    #[cfg(test)]
+    pub(super) fn core_of_a_test(&self) -> std::cell::Ref<'_, Core> {
+        self.core.borrow()
+    }
+
     /// Runs whoever can go on until everybody waits or is done.
     fn pump(&mut self) {
         loop {
@@ -310,8 +318,12 @@ impl Server {
                 let mut core = self.core.borrow_mut();
                 let core = &mut *core;
                 match core.runnable.len() {
-                    0 => return,
+                    0 => {
+                        core.in_step = false;
+                        return;
+                    }
                     1 => core.runnable.remove(0),
+                    _ if core.in_step => core.runnable.remove(0),
                     several => {
                         let chosen = core.choice.choose(several);
                         core.runnable.remove(chosen)

@@ -76,6 +76,8 @@ pub(super) struct Session {
     pub(super) waiting: Option<Waiting>,
     /// What the wait came to, for the statement to fetch.
     pub(super) signal: Option<Result<(), SqlError>>,
+    /// Which wake of the server's its last one was.
+    pub(super) turn: u64,
     /// Since when it has had nothing to do.
     pub(super) idle_since: Ms,
     /// Why the server has closed the connection; told at the next statement.
@@ -98,6 +100,7 @@ impl Session {
             transaction_at: now,
             waiting: None,
             signal: None,
+            turn: 0,
             idle_since: now,
             closed: None,
             wanted: None,

@@ -23,15 +23,50 @@ pub(super) fn collated(value: &Value, kind: Type) -> Value {
                 ..
             },
         ) => {
-            let folded: String = text
-                .trim_end_matches(' ')
-                .chars()
-                .map(|c| c.to_uppercase().next().unwrap_or(c))
-                .collect();
+            let folded: String = text.trim_end_matches(' ').chars().map(general_ci).collect();
             Value::Text(folded.into())
         }
         _ => value.clone(),
     }
+}
+
+/// The letter that `utf8mb4_general_ci` takes a letter for: upper case and without accent in the
+/// Latin alphabets; beyond the basic plane all letters are the same to it.
+fn general_ci(c: char) -> char {
+    /// Letters with accents, each behind the letter that it counts as.
+    const ACCENTED: [(char, &str); 19] = [
+        ('A', "ÀÁÂÃÄÅĀĂĄ"),
+        ('C', "ÇĆĈĊČ"),
+        ('D', "Ď"),
+        ('E', "ÈÉÊËĒĔĖĘĚ"),
+        ('G', "ĜĞĠĢ"),
+        ('H', "Ĥ"),
+        ('I', "ÌÍÎÏĨĪĬĮİ"),
+        ('J', "Ĵ"),
+        ('K', "Ķ"),
+        ('L', "ĹĻĽ"),
+        ('N', "ÑŃŅŇ"),
+        ('O', "ÒÓÔÕÖŌŎŐ"),
+        ('R', "ŔŖŘ"),
+        ('S', "ßŚŜŞŠſ"),
+        ('T', "ŢŤ"),
+        ('U', "ÙÚÛÜŨŪŬŮŰŲ"),
+        ('W', "Ŵ"),
+        ('Y', "ÝŶŸ"),
+        ('Z', "ŹŻŽ"),
+    ];
+    let upper = c.to_uppercase().next().unwrap_or(c);
+    if upper.is_ascii() {
+        return upper;
+    }
+    if u32::from(upper) > 0xffff {
+        return char::REPLACEMENT_CHARACTER;
+    }
+    let counts_as = |(_, letters): &&(char, &str)| letters.contains(upper);
+    ACCENTED
+        .iter()
+        .find(counts_as)
+        .map_or(upper, |(base, _)| *base)
 }
 
 /// The order of two values in a comparison in which a column of this kind (if any) takes part;

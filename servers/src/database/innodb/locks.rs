@@ -77,7 +77,8 @@ impl Locks {
         let Request { index, heap, .. } = request;
         let kind = (request.mode, request.span);
         let supremum = heap == SUPREMUM;
-        if self.has(trx, request) {
+        // An insert asks whether the gap is free of others, whatever it has itself.
+        if request.span != Span::InsertIntention && self.has(trx, request) {
             return Answer::Had;
         }
         let in_the_way = self

@@ -173,6 +173,16 @@ impl TableStore {
         }
     }
 
+    /// Whether a row has its entry in an index.
+    pub(super) fn has_entry(&self, number: usize, row: &Row, primary: &Key) -> bool {
+        let key = match number {
+            0 => return true,
+            _ => self.key(number, row, primary),
+        };
+        let entry = self.indexes[number].records.get(&key);
+        entry.is_some_and(|entry| !entry.marked)
+    }
+
     pub(super) fn has_primary_key(&self) -> bool {
         !self.indexes[0].columns.is_empty()
     }

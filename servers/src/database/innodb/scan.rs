@@ -241,6 +241,9 @@ impl Scan {
             }
             return Ok(Step::End);
         }
+        if self.is_gone(&key) {
+            return Ok(Step::Next);
+        }
         let span = self.span(reach, &key);
         if let Some(step) = self.lock_entry(&key, span).await? {
             return Ok(step);
@@ -287,23 +290,33 @@ impl Scan {
 
     /// What of a record is locked.
     fn span(&self, reach: &Reach, key: &Key) -> Span {
-        let core = self.asker.handle.borrow();
-        let index = core.innodb.index(self.index());
-        let deleted = index
-            .records
-            .get(key)
-            .is_some_and(|record| record.is_deleted());
         let clustered = self.plan.index == 0;
-        let unique = matches!(reach, Reach::Point(_)) && (clustered || !deleted);
+        // The row that a primary key names is locked alone; by another unique key the gap before it
+        // is locked too.
+        let unique = clustered && matches!(reach, Reach::Point(_));
         // `>=` that meets its very value needs no lock on the gap before it.
+        let core = self.asker.handle.borrow();
+        let columns = core.innodb.index(self.index()).columns.len();
         let at_start = clustered
+            && columns == 1
             && matches!(self.at, Position::Start)
-            && matches!(reach, Reach::Between { low: Some((low, true)), .. }
-                if index.columns.len() == 1 && key[0] == *low);
+            && matches!(reach, Reach::Between { low: Some((low, true)), .. } if key[0] == *low);
         match self.gaps && !unique && !at_start {
             true => Span::NextKey,
             false => Span::Record,
         }
+    }
+
+    /// Whether a record's row is gone for good, which READ COMMITTED passes over without a lock.
+    fn is_gone(&self, key: &Key) -> bool {
+        let core = self.asker.handle.borrow();
+        let record = core.innodb.index(self.index()).records.get(key);
+        !self.gaps
+            && record.is_some_and(|record| {
+                let writer = record.last_writer();
+                let open = writer != self.asker.trx && core.innodb.is_active(writer);
+                record.is_deleted() && !open
+            })
     }
 
     /// Fetches the row behind a record that is locked.

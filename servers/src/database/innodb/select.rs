@@ -4,6 +4,7 @@ use super::compatibility::Mode;
 use super::plan::{Plan, Purpose, plan};
 use super::records::Row;
 use super::scan::Scan;
+use super::versions::View;
 use super::waiting::Asker;
 use crate::database::evaluate::{self, Scope, ordering};
 use scheduler::ports::Isolation;
@@ -76,8 +77,14 @@ fn seen(asker: &Asker, select: &Select, plan: &Plan, def: &TableDef) -> Vec<Row>
     let table = &core.innodb.tables[&select.table];
     let mut rows: Vec<Row> = table.indexes[0]
         .records
-        .values()
-        .filter_map(|record| view.row(record))
+        .iter()
+        .filter_map(|(primary, record)| Some((primary, view.row(record)?)))
+        // Who reads what is not committed finds a row by way of an index only where it has its
+        // entry already.
+        .filter(|(primary, row)| {
+            !matches!(view, View::Newest) || table.has_entry(plan.index, row, primary)
+        })
+        .map(|(_, row)| row)
         .filter(|row| Scope::of_row(core, asker.session, def, row).holds(&select.filter))
         .cloned()
         .collect();

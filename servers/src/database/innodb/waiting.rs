@@ -54,11 +54,17 @@ impl Store {
 
     /// Asks for a lock without waiting.
     pub(super) fn try_lock(&mut self, trx: TrxId, want: &Want) -> (Request, Answer) {
-        let request = Request {
+        let mut request = Request {
             index: want.index,
             heap: self.heap_of(want),
             mode: want.mode,
-            span: want.span,
+            span: Span::Record,
+        };
+        // Whoever has the record and wants its gap too asks for the gap alone, which is never
+        // waited for: so it does not fall behind somebody who waits for the record.
+        request.span = match want.span {
+            Span::NextKey if request.heap != SUPREMUM && self.locks.has(trx, request) => Span::Gap,
+            span => span,
         };
         let answer = match self.own_by_writing(trx, want) {
             true => Answer::Had,
