@@ -467,6 +467,9 @@ pub const SIDEKIQ_BASIC: Profile = Profile {
         // retried is pushed into the retry set by its process.
         settled_on_delivery: true,
         puts_back: true,
+        // There is nothing to acknowledge.
+        fencing: Fencing::Token,
+        refusals: Refusals::Silent,
         flag: RedeliveredFlag::Absent,
         // `appendfsync everysec`.
         confirm: Confirm::Written,

@@ -43,6 +43,14 @@ impl<C: Copy, B: Clone> Broker<C, B> {
             }
             return (Vec::new(), Some(end));
         }
+        if broken!(DisconnectKeepsMessages) {
+            // With whoever is gone, and for ever.
+            for message in &mut self.messages {
+                if let State::Unacked { deadline, .. } = &mut message.state {
+                    *deadline = None;
+                }
+            }
+        }
         let at_once = self.rules.crash == Crash::OnDisconnect && !broken!(DisconnectKeepsMessages);
         let given_up = if at_once {
             self.take_back(gone, End::Disconnect)
