@@ -5,6 +5,7 @@ use super::heap::{Claim, Mode, Tid};
 use super::job::Job;
 use super::visibility::{Dirty, Verdict};
 use super::waiting::{self, Place};
+use super::xids::Xid;
 use super::{Store, transaction};
 use crate::broken::{self, Broken};
 use scheduler::ports::Table;
@@ -36,6 +37,13 @@ pub(super) enum Locked {
     ChangedBySelf,
     /// It is not there for this statement.
     Invisible,
+}
+
+/// A version that was put behind another, and by whom.
+#[derive(Clone, Copy, Debug)]
+struct Newer {
+    by: Xid,
+    tid: Tid,
 }
 
 impl Job {
@@ -122,7 +130,7 @@ impl Job {
             return Ok(Locked::Yes { tid, newer: false });
         }
         loop {
-            let (verdict, busy, updated) = self.look(place, want.mode);
+            let (verdict, busy, newer) = self.look(place, want.mode);
             let refused = match verdict {
                 Verdict::Free => None,
                 Verdict::Claimed if busy.is_empty() => None,
@@ -131,8 +139,8 @@ impl Job {
                     if !waited {
                         Some(Locked::Skipped)
                     } else {
-                        if updated && want.follow {
-                            self.lock_newer(place, want.mode).await?;
+                        if let Some(newer) = newer.filter(|_| want.follow) {
+                            self.lock_newer(place.0, newer, want.mode).await?;
                         }
                         continue;
                     }
@@ -164,17 +172,18 @@ impl Job {
         }
     }
 
-    /// The verdict, who is in the way, and whether one of those is changing the row.
-    fn look(&self, (table, tid): Place, mode: Mode) -> (Verdict, Vec<super::xids::Xid>, bool) {
+    /// The verdict, who is in the way, and the version that one of those has put behind this one.
+    fn look(&self, (table, tid): Place, mode: Mode) -> (Verdict, Vec<Xid>, Option<Newer>) {
         let core = self.handle.borrow();
         let store = &core.postgres;
         let Some(version) = store.version(table, tid) else {
-            return (Verdict::Invisible, Vec::new(), false);
+            return (Verdict::Invisible, Vec::new(), None);
         };
         let view = store.view(self.id);
-        let updated = version.claims.iter().any(|claim| claim.writes);
+        let newer = view.updater(version).zip(version.next);
+        let newer = newer.map(|(by, tid)| Newer { by, tid });
         let verdict = view.verdict(self.cid, version);
-        (verdict, view.in_the_way(mode, version), updated)
+        (verdict, view.in_the_way(mode, version), newer)
     }
 
     /// False where it is not to wait and would have to.
@@ -182,7 +191,7 @@ impl Job {
         &self,
         place: Place,
         want: Want,
-        busy: &[super::xids::Xid],
+        busy: &[Xid],
         skips_queue: bool,
     ) -> Result<bool, SqlError> {
         let when_locked = match want.when_locked {
@@ -205,45 +214,33 @@ impl Job {
         Ok(true)
     }
 
-    /// Locks the versions behind one whose change was waited for.
-    async fn lock_newer(&self, (table, tid): Place, mode: Mode) -> Result<(), SqlError> {
-        let mut at = tid;
+    /// Locks the version that somebody who was waited for has put in the place of another.
+    async fn lock_newer(&self, table: Table, newer: Newer, mode: Mode) -> Result<(), SqlError> {
         loop {
             let busy = {
                 let core = self.handle.borrow();
                 let store = &core.postgres;
                 let view = store.view(self.id);
-                let Some(version) = store.version(table, at) else {
+                let Some(version) = store.version(table, newer.tid) else {
                     return Ok(());
                 };
-                let (Some(updater), Some(next)) = (view.updater(version), version.next) else {
-                    return Ok(());
-                };
-                let Some(next_version) = store.version(table, next) else {
-                    return Ok(());
-                };
-                if next_version.xmin != updater {
+                // Undone, or changed once more: then there is nothing to lock here.
+                let stands = version.xmin == newer.by && store.xids.has_committed(newer.by);
+                let busy = view.in_the_way(mode, version);
+                if !stands || (busy.is_empty() && view.updater(version).is_some()) {
                     return Ok(());
                 }
-                at = next;
-                view.in_the_way(mode, next_version)
+                busy
             };
+            if busy.is_empty() {
+                let place = (table, newer.tid);
+                if !self.has_claim(place, mode).0 {
+                    self.claim(place, mode);
+                }
+                return Ok(());
+            }
             for xid in busy {
                 waiting::end_of(&self.handle, self.id, xid).await?;
-            }
-            let place = (table, at);
-            let free = {
-                let core = self.handle.borrow();
-                let view = core.postgres.view(self.id);
-                let version = core.postgres.version(table, at);
-                version.is_some_and(|version| {
-                    view.in_the_way(mode, version).is_empty()
-                        && view.updater(version).is_none()
-                        && view.own_claim(version).is_none_or(|own| own < mode)
-                })
-            };
-            if free {
-                self.claim(place, mode);
             }
         }
     }
