@@ -161,7 +161,8 @@ fn worth(table: &TableStore, purpose: &Purpose<'_>, number: usize, reach: &Reach
     let within = records.iter().filter(|(key, _)| reach.holds(key)).count();
     let rows = table.indexes[0].records.values();
     let rows = rows.filter(|record| !record.is_deleted()).count();
-    12 * within < 2 * rows + 29
+    // No part of an index is taken for larger than the table, whatever is marked in it.
+    12 * within.min(rows) < 2 * rows + 29
 }
 
 /// The index by which all rows are read.
