@@ -61,6 +61,7 @@ pub struct Step {
     pub arguments: Map<String, Value>,
 }
 
+/// A file of vectors; what else it says is for people.
 #[derive(Deserialize)]
 struct File {
     vectors: Vec<Vector>,

@@ -11,8 +11,11 @@ extern crate runkey_servers as servers;
 mod broken;
 mod counts;
 mod database;
+mod dice;
 mod folders;
 mod format;
+#[cfg(feature = "live")]
+mod live;
 mod report;
 mod wrong;
 
@@ -100,6 +103,19 @@ fn the_models_agree_with_the_vectors_of_real_servers() {
     if asked.is_none() {
         assert_eq!(replayed.counts.to_string(), counts::EXPECTED);
     }
+}
+
+/// Differences that the check on live servers once found, each shrunk to a vector.
+#[test]
+fn what_the_live_check_has_found_agrees_now() {
+    let folder = own_folder().join("found");
+    if !folder.is_dir() {
+        return;
+    }
+    let replayed = replay_folder(&folder, |_| {});
+    let replayed = replayed.unwrap_or_else(|NotVectors(why)| panic!("{why}"));
+    let disagreements = replayed.disagreements;
+    assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
 }
 
 #[test]

@@ -48,6 +48,16 @@ pub fn replay(flavor: Flavor, vector: &Vector, seed: u64) -> Outcome {
     }
 }
 
+/// Whether the model can do what a server did once.
+#[cfg(feature = "live")]
+pub fn possible(flavor: Flavor, vector: &Vector) -> Outcome {
+    match plan::plan(flavor, vector) {
+        Ok(plan) => races::possible(&plan),
+        Err(plan::Unplanned::OutOfScope(reason)) => Outcome::OutOfScope { reason },
+        Err(plan::Unplanned::NotRead { step, why }) => Outcome::Disagreed { step, why },
+    }
+}
+
 /// Where a vector of a database stops agreeing, under names that the seed makes. (What is told
 /// there has the texts in it, which have other letters.)
 pub fn replay_named(vector: &Vector, seed: u64) -> Option<usize> {

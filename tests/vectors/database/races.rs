@@ -37,6 +37,26 @@ pub fn outcome(plan: &Plan) -> Outcome {
     }
 }
 
+/// Whether the model can do what was seen once, in some order.
+#[cfg(feature = "live")]
+pub fn possible(plan: &Plan) -> Outcome {
+    let mut furthest: Option<Difference> = None;
+    for course in &plan.courses {
+        let orders = match walk(plan, course) {
+            Ok(orders) => orders,
+            Err(difference) => return disagreed(difference),
+        };
+        for order in orders {
+            match (order.result, &furthest) {
+                (Ok(()), _) => return Outcome::Agreed,
+                (Err(new), Some(old)) if new.step <= old.step => {}
+                (Err(new), _) => furthest = Some(new),
+            }
+        }
+    }
+    furthest.map_or(Outcome::Agreed, disagreed)
+}
+
 fn plain(orders: &[Order]) -> Outcome {
     let wrong = orders.iter().find_map(|order| order.result.as_ref().err());
     let Some(difference) = wrong else {

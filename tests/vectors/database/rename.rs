@@ -11,6 +11,7 @@
 //! it hangs on the letter).
 
 use super::front_end::{declared_names, dialect};
+use crate::dice::Dice;
 use crate::format::{Step, Vector};
 use serde_json::Value;
 use servers::database::Flavor;
@@ -302,52 +303,4 @@ fn is_time(text: &str) -> bool {
         .map(|c| if c.is_ascii_digit() { '0' } else { c })
         .collect();
     shape.starts_with("0000-00-00 00:00:00")
-}
-
-/// Chance that a seed decides (SplitMix64).
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64, id: &str) -> Self {
-        let mixed = id.bytes().fold(seed, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        Dice(mixed)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        usize::try_from(mixed % end.max(1) as u64).unwrap_or(0)
-    }
-
-    /// A name that is no word of SQL: two digits stand in it.
-    fn name(&mut self) -> String {
-        let mut name = String::from("n");
-        for at in 0..7 {
-            let letter = if at % 3 == 1 {
-                b'0' + u8::try_from(self.below(10)).unwrap_or(0)
-            } else {
-                b'a' + u8::try_from(self.below(26)).unwrap_or(0)
-            };
-            name.push(char::from(letter));
-        }
-        name
-    }
-
-    /// For each of these another from the range, in the same order.
-    fn in_order(
-        &mut self,
-        used: &BTreeSet<u8>,
-        range: std::ops::RangeInclusive<u8>,
-    ) -> BTreeMap<u8, u8> {
-        let mut free: Vec<u8> = range.collect();
-        while free.len() > used.len() {
-            free.remove(self.below(free.len()));
-        }
-        used.iter().copied().zip(free).collect()
-    }
 }
