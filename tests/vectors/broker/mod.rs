@@ -1,7 +1,5 @@
 //! The brokers' vectors, on the models of `servers/src/broker/`.
 
-#[cfg(feature = "broken")]
-mod broken;
 mod names;
 mod nats;
 mod rabbitmq;
