@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use servers::database::Flavor;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a wait is looked at, in milliseconds: longer than the deadlock check of PostgreSQL.
@@ -27,7 +28,9 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn open(flavor: Flavor, number: usize) -> Result<Self, String> {
+    pub fn open(flavor: Flavor) -> Result<Self, String> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut admin = Connection::open(flavor, "")?;
         let server = super::cases::server_name(flavor);
         let database = format!("runkey_live_{server}_{}_{number}", std::process::id());
