@@ -39,7 +39,7 @@ pub(super) async fn run(asker: &Asker, insert: &Insert) -> Result<Reply, SqlErro
     let replaces = matches!(insert.conflict, Conflict::Update { .. } | Conflict::Replace);
     {
         let store = &mut asker.handle.borrow_mut().innodb;
-        store.locks.intend(asker.trx, insert.table, Mode::Exclusive);
+        store.intend(asker.trx, insert.table, Mode::Exclusive);
         if let Some(trx) = store.trxs.get_mut(&asker.trx) {
             trx.replaces = replaces;
         }

@@ -6,7 +6,7 @@
 //! then all rows, by the shortest index that has all that is needed.
 
 use super::Store;
-use super::records::{Key, TableStore};
+use super::records::{Key, Row, TableStore};
 use crate::database::evaluate::Scope;
 use crate::database::values::compare;
 use scheduler::ports::sql::{Comparison, Order, Output, Predicate, Scalar, Type};
@@ -159,9 +159,17 @@ fn worth(table: &TableStore, purpose: &Purpose<'_>, number: usize, reach: &Reach
     }
     let records = &table.indexes[number].records;
     let within = records.iter().filter(|(key, _)| reach.holds(key)).count();
-    let rows = table.indexes[0].records.values();
-    let rows = rows.filter(|record| !record.is_deleted()).count();
-    12 * within < 2 * rows + 29
+    // A row counts from when it is in every index.
+    let whole = |primary: &Key, row: &Row| {
+        (1..table.indexes.len()).all(|number| table.has_entry(number, row, primary))
+    };
+    let rows = table.indexes[0].records.iter().filter(|(key, record)| {
+        let newest = record.versions.last();
+        newest.is_some_and(|newest| !newest.deleted && whole(key, &newest.row))
+    });
+    let rows = rows.count();
+    // No part of an index is taken for larger than the table, whatever is marked in it.
+    12 * within.min(rows) < 2 * rows + 29
 }
 
 /// The index by which all rows are read.

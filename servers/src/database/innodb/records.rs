@@ -83,6 +83,8 @@ pub(super) struct Index {
     pub(super) columns: Vec<Column>,
     pub(super) unique: bool,
     pub(super) records: BTreeMap<Key, Record>,
+    /// The youngest transaction that has changed an entry (`PAGE_MAX_TRX_ID`).
+    pub(super) youngest_writer: u64,
 }
 
 impl Index {
@@ -91,6 +93,7 @@ impl Index {
             columns: def.columns.clone(),
             unique: def.unique || def.primary,
             records: BTreeMap::new(),
+            youngest_writer: 0,
         }
     }
 

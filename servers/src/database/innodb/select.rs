@@ -118,7 +118,6 @@ async fn locked(
         .handle
         .borrow_mut()
         .innodb
-        .locks
         .intend(asker.trx, select.table, mode);
     let most = select.limit.filter(|_| plan.ordered).unwrap_or(u64::MAX);
     // A row of a unique key is read before the rest of the condition is looked at, and stays locked.

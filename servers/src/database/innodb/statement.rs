@@ -95,6 +95,7 @@ fn open(core: &mut Core, session: SessionId) -> TrxId {
         session,
         isolation,
         snapshot_isolation: settings.snapshot_isolation,
+        writes_as: None,
         view: None,
         undo: Vec::new(),
         statement: 0,

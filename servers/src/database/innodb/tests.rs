@@ -132,16 +132,18 @@ impl Stage {
             now: 0,
         };
         let admin = stage.server.connect();
-        stage.does(admin, Query::CreateTable(RUNS, runs()));
+        let created = stage.does(admin, Query::CreateTable(RUNS, runs()));
+        assert!(created.is_ok());
         for key in keys {
-            stage.does(admin, insert(key, Conflict::Error));
+            assert_eq!(stage.affects(admin, insert(key, Conflict::Error)), 1);
         }
         stage
     }
 
     fn session(&mut self, isolation: Isolation) -> SessionId {
         let id = self.server.connect();
-        self.does(id, Query::Set(Setting::Isolation(isolation)));
+        let set = self.does(id, Query::Set(Setting::Isolation(isolation)));
+        assert!(set.is_ok());
         id
     }
 
@@ -354,7 +356,7 @@ fn holds_in_every_state(core: &Core) {
     let locks = &core.innodb.locks;
     assert!(!has_circle(&locks.waits_for), "nobody ends a circle");
     assert!(!is_shared_wrongly(&locks.all), "a record is held twice");
-    for (waiting, _) in &locks.waits_for {
+    for waiting in locks.waits_for.keys() {
         let place = locks.waiting_of(*waiting).expect("it waits for something");
         assert!(
             locks.ahead_of(place).next().is_some(),

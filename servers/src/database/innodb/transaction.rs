@@ -37,6 +37,8 @@ pub(super) struct Trx {
     pub(super) isolation: Isolation,
     /// `innodb_snapshot_isolation`: refuse to lock what the snapshot does not show.
     pub(super) snapshot_isolation: bool,
+    /// Its number among those that write or lock to write, from when it first does.
+    pub(super) writes_as: Option<u64>,
     /// The last commit that its snapshot shows.
     pub(super) view: Option<u64>,
     pub(super) undo: Vec<Undo>,
@@ -85,6 +87,24 @@ impl Store {
         }
     }
 
+    /// A transaction announces that it will lock rows of a table.
+    pub(super) fn intend(&mut self, id: TrxId, table: Table, mode: Mode) {
+        self.locks.intend(id, table, mode);
+        if mode == Mode::Exclusive {
+            let number = self.fresh();
+            if let Some(trx) = self.trxs.get_mut(&id) {
+                trx.writes_as.get_or_insert(number);
+            }
+        }
+    }
+
+    /// Notes that a transaction has changed an entry of an index.
+    fn note_writer(&mut self, id: TrxId, index: IndexId) {
+        let number = self.trxs.get(&id).and_then(|trx| trx.writes_as);
+        let index = self.index_mut(index);
+        index.youngest_writer = index.youngest_writer.max(number.unwrap_or(0));
+    }
+
     /// A row gets a new version; the first one makes its record.
     pub(super) fn write(&mut self, trx: TrxId, table: Table, key: &Key, row: Row, deleted: bool) {
         let heap = Heap(self.fresh());
@@ -115,6 +135,7 @@ impl Store {
             versions: Vec::new(),
         };
         self.index_mut(index).records.insert(key.clone(), record);
+        self.note_writer(trx, index);
         let key = key.clone();
         self.log(trx, Undo::Inserted { index, key });
         heap
@@ -128,6 +149,7 @@ impl Store {
         let (was, writer) = (record.marked, record.writer);
         record.marked = marked;
         record.writer = trx;
+        self.note_writer(trx, index);
         let key = key.clone();
         self.log(
             trx,

@@ -109,7 +109,7 @@ async fn run(asker: &Asker, target: &Target<'_>) -> Result<Outcome, SqlError> {
     let (plan, def) = {
         let mut core = asker.handle.borrow_mut();
         let table = target.table;
-        core.innodb.locks.intend(asker.trx, table, Mode::Exclusive);
+        core.innodb.intend(asker.trx, table, Mode::Exclusive);
         let purpose = Purpose {
             table,
             filter: target.filter,

@@ -95,7 +95,7 @@ impl Store {
         };
         let (heap, writer) = (record.heap, record.last_writer());
         if !self.is_active(writer) {
-            return false;
+            return self.is_taken_for_own(trx, want);
         }
         if writer == trx {
             return want.span == Span::Record;
@@ -110,6 +110,25 @@ impl Store {
             self.locks.add(writer, request);
         }
         false
+    }
+}
+
+impl Store {
+    /// InnoDB does not look closely where a transaction asks for the entry of a row that it has
+    /// changed itself: if somebody active may have changed the index, it takes the entry for one that
+    /// the transaction has changed too.
+    fn is_taken_for_own(&self, trx: TrxId, want: &Want) -> bool {
+        let (Span::Record, Some(key), false) = (want.span, &want.key, want.index.is_clustered())
+        else {
+            return false;
+        };
+        let oldest = self.trxs.values().filter_map(|trx| trx.writes_as).min();
+        let table = &self.tables[&want.index.table];
+        let primary = table.primary_of(want.index.number, key);
+        let row = table.indexes[0].records.get(&primary);
+        oldest.is_some_and(|oldest| self.index(want.index).youngest_writer >= oldest)
+            && row.is_some_and(|row| row.last_writer() == trx)
+            && !want.implicit
     }
 }
 
