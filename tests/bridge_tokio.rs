@@ -8,7 +8,9 @@ use evidence::{Ids, InstanceId, RecordState, TimerId, Timestamp, What};
 use scheduler::dispatch::DispatchConfig;
 use scheduler::effects::{IdempotencyKeyConfig, ProtectionConfig};
 use scheduler::guards::{BusyPolicy, GuardConfig, StateMachineConfig, state_number};
-use scheduler::memory::{MemoryBroker, MemoryDatabase, MemoryDownstream, MemoryLocks, Recognises};
+use scheduler::memory::{
+    MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream, MemoryLocks, Recognises,
+};
 use scheduler::ports::{At, Clock, Fut, Interest, Journal, Monotonic, Ports, Runtime, Wake};
 use scheduler::recovery::RecoveryConfig;
 use scheduler::schedules::{Schedule, ScheduleConfig, Timetable};
@@ -176,6 +178,7 @@ impl World {
                 database: self.database.clone(),
                 broker: self.broker.clone(),
                 locks: Arc::new(MemoryLocks::on(self.time.clone())),
+                coordinator: Arc::new(MemoryCoordinator::default()),
                 downstream: self.downstream.clone(),
             },
         }

@@ -8,8 +8,8 @@ use scheduler::guards::{
     Visit,
 };
 use scheduler::memory::{
-    ManualRuntime, ManualTime, MemoryBroker, MemoryDatabase, MemoryDownstream, MemoryLocks,
-    Recognises, Silence, block_on,
+    ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream,
+    MemoryLocks, Recognises, Silence, block_on,
 };
 use scheduler::ports::{Key, Ports};
 use std::collections::HashSet;
@@ -126,6 +126,7 @@ fn memory() -> Ports {
         database: Arc::new(MemoryDatabase::new(time.clone())),
         broker: Arc::new(MemoryBroker::new(runtime, journal.clone())),
         locks: Arc::new(MemoryLocks::new(time)),
+        coordinator: Arc::new(MemoryCoordinator::default()),
         downstream: Arc::new(MemoryDownstream::new(journal, Recognises::Nothing)),
     }
 }

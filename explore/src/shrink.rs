@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 /// Kinds from the weakest to the strongest, by how much of the world they disturb: one message;
 /// one link; one process; a person; a server.
-pub const BY_STRENGTH: [FaultKind; 14] = [
+pub const BY_STRENGTH: [FaultKind; 20] = [
     FaultKind::Refuse,
     FaultKind::Delay,
     FaultKind::DuplicateRequest,
@@ -40,7 +40,13 @@ pub const BY_STRENGTH: [FaultKind; 14] = [
     FaultKind::Pause,
     FaultKind::Crash,
     FaultKind::OperatorReplay,
+    FaultKind::SessionLoss,
     FaultKind::BrokerRestart,
+    FaultKind::LockRestart,
+    FaultKind::DatabaseRestart,
+    FaultKind::LockFailover,
+    FaultKind::DatabaseFailover,
+    FaultKind::Purge,
 ];
 
 /// Up to so many faults every part of a plan is tried: at most 256.

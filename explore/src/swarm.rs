@@ -227,17 +227,24 @@ impl Swarm<'_> {
         let fault = Fault {
             site: at.site,
             kind,
-            magnitude_ms: self.magnitude(kind, draw),
+            magnitude_ms: self.magnitude(kind, at, draw),
         };
         Some((place, fault))
     }
 
     /// Just under or just over one of the deadlines: the distance is from 1 ms to less than the
     /// deadline, each order of magnitude (power of two) as likely.
-    fn magnitude(&self, kind: FaultKind, draw: &mut Draw) -> i64 {
+    fn magnitude(&self, kind: FaultKind, at: &Reached, draw: &mut Draw) -> i64 {
         let amount = faults::of(kind).amount;
-        if amount == Amount::Nothing {
-            return 0;
+        match amount {
+            Amount::Nothing => return 0,
+            // How far the standby is behind is not drawn: the scenario says it.
+            Amount::Losing => {
+                let choices = self.space.at(at).iter();
+                let said = choices.filter(|(of, _)| *of == kind).map(|(_, ms)| *ms);
+                return said.max().unwrap_or(0);
+            }
+            Amount::Lasting | Amount::Jumping => {}
         }
         let place = draw.below(self.deadlines_ms.len() as u64) as usize;
         let deadline = self.deadlines_ms.get(place).copied().unwrap_or(1).max(1);

@@ -4,7 +4,7 @@
 //! The optimum of a failing plan is the least number of faults of any plan of the space `full`
 //! that gives the same verdict at the same layer under the same seed. It is known from running
 //! every plan of no fault and of one under that seed, and, where something was left with three
-//! faults or more, every plan of two.
+//! faults or more, every plan of fewer than were left.
 #![allow(clippy::unwrap_used)]
 
 mod noise;
@@ -12,12 +12,16 @@ mod noise;
 use evidence::{Attribution, Judgement, Verdict};
 use noise::failing_plans;
 use rayon::prelude::*;
-use runkey_explore::{Control, Question, Table, Tree, perform, shrink};
+use runkey_explore::{
+    Bound, Check, Control, Execute, ExecuteError, Expectation, Question, Table, Tree, Walking,
+    check, perform, shrink,
+};
 use scenarios::Scenario;
 use scenarios::catalogue;
 use scenarios::spec::{Bounds, Fault, Plan, Space};
-use sim::{Parts, Setup};
+use sim::{Outcome, Parts, Setup};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How an execution failed, as far as shrinking keeps it.
@@ -82,22 +86,23 @@ impl<'a> Optima<'a> {
         }
     }
 
-    /// The least number of faults that gives this, where a plan of so many was found to; `None`: more
-    /// than two, and fewer than were found is not ruled out.
-    fn of_seed(&mut self, seed: u64, how: How, found: usize) -> Option<usize> {
+    /// The least number of faults that gives this, where a plan of so many was found to.
+    fn of_seed(&mut self, seed: u64, how: How, found: usize) -> usize {
         let case = self.case;
         let small = self.small.entry(seed).or_insert_with(|| small(case, seed));
         if let Some(faults) = small.iter().position(|level| level.contains(&how)) {
-            return Some(faults);
+            return faults;
         }
         if found <= 2 {
             // What was found is a plan of two.
-            return Some(2);
+            return 2;
         }
         let two = self.two.entry((seed, how.clone()));
         match two.or_insert_with(|| two_faults_give(case, seed, &how)) {
-            true => Some(2),
-            false => (found == 3).then_some(3),
+            true => 2,
+            // No plan of fewer than three does, and one of three was found.
+            false if found == 3 => 3,
+            false => fewer_give(case, seed, &how, found - 1).unwrap_or(found),
         }
     }
 }
@@ -144,6 +149,79 @@ fn two_faults_give(case: &Case, seed: u64, wanted: &How) -> bool {
     level.unwrap().first_matching.is_some()
 }
 
+/// An execution that fails only where it ends in one way: what ends otherwise may be merged.
+struct FailsOnly<'a> {
+    setup: &'a Setup,
+    how: &'a How,
+    /// Ended by the first that does.
+    control: &'a Control,
+    faults: &'a Mutex<Option<usize>>,
+}
+
+impl FailsOnly<'_> {
+    fn judged(&self, plan: &Plan, mut outcome: Outcome) -> Outcome {
+        outcome.judgement.failure = how(&outcome.judgement) == *self.how;
+        if outcome.judgement.failure {
+            *self.faults.lock().unwrap() = Some(plan.faults.len());
+            self.control.stop();
+        }
+        outcome
+    }
+}
+
+impl Execute for FailsOnly<'_> {
+    fn execute(&self, seed: u64, plan: &Plan) -> Result<Outcome, ExecuteError> {
+        Ok(self.judged(plan, Execute::execute(self.setup, seed, plan)?))
+    }
+
+    fn execute_until(
+        &self,
+        seed: u64,
+        plan: &Plan,
+        known: sim::Known<'_>,
+    ) -> Result<Outcome, ExecuteError> {
+        let outcome = Execute::execute_until(self.setup, seed, plan, known)?;
+        Ok(self.judged(plan, outcome))
+    }
+
+    fn opaque(&self) -> Option<&'static str> {
+        Execute::opaque(self.setup)
+    }
+}
+
+/// Runs or merges every plan of up to so many faults, until one ends so: how many faults it has.
+fn fewer_give(case: &Case, seed: u64, how: &How, up_to: usize) -> Option<usize> {
+    let (control, faults) = (Control::new(), Mutex::new(None));
+    let checked = check(&Check {
+        execute: &FailsOnly {
+            setup: &case.setup,
+            how,
+            control: &control,
+            faults: &faults,
+        },
+        seeds: &(seed..=seed),
+        bounds: &[Bound {
+            space: Space::Full,
+            up_to: u8::try_from(up_to).unwrap(),
+            choices: &case.space,
+        }],
+        expectation: &Expectation::Holds { faults: None },
+        all_plans: false,
+        show_next_up_to: 0,
+        walking: Walking::default(),
+        control: &control,
+    })
+    .unwrap();
+    let faults = *faults.lock().unwrap();
+    // Only what was looked at to its end proves that there is none.
+    assert!(faults.is_some() || checked.levels.iter().all(|level| level.cut.is_none()));
+    eprintln!(
+        "{} seed {seed} {how:?} up to {up_to}: {faults:?}",
+        case.scenario.name
+    );
+    faults
+}
+
 /// What shrinking made of the failing plans of one scenario.
 #[derive(Default)]
 struct Row {
@@ -154,8 +232,6 @@ struct Row {
     left: [usize; 9],
     /// By how far they are above the optimum: how many plans.
     above: [usize; 9],
-    /// Plans of which the search does not know the optimum.
-    unknown: usize,
     executions: u64,
     most_executions: u64,
     slowest: Duration,
@@ -188,16 +264,14 @@ impl Row {
         assert_eq!(again.trace_hash, shrunk.outcome.trace_hash);
         let left = shrunk.plan.faults.len();
         self.left[left] += 1;
-        match optima.of_seed(seed, how_before, left) {
-            Some(optimum) => self.above[left - optimum] += 1,
-            None => self.unknown += 1,
-        }
+        let optimum = optima.of_seed(seed, how_before, left);
+        self.above[left - optimum] += 1;
         self.executions += shrunk.executions;
         self.most_executions = self.most_executions.max(shrunk.executions);
     }
 
     fn plans(&self) -> usize {
-        self.above.iter().sum::<usize>() + self.unknown
+        self.above.iter().sum()
     }
 
     fn worst(&self) -> usize {
@@ -208,12 +282,11 @@ impl Row {
         let optimal = self.above[0] as f64 / self.plans() as f64 * 100.0;
         let left: Vec<String> = self.left[..4].iter().map(usize::to_string).collect();
         format!(
-            "| {} | {} | {} | {optimal:.1} % | {} | {} | {} | {} | {:.2} s |",
+            "| {} | {} | {} | {optimal:.1} % | {} | {} | {} | {:.2} s |",
             self.name,
             self.noisy,
             left.join(" / "),
             self.worst(),
-            self.unknown,
             self.executions / self.plans() as u64,
             self.most_executions,
             self.slowest.as_secs_f64()
@@ -242,8 +315,12 @@ fn what_is_left_is_the_optimum() {
 #[test]
 #[ignore = "takes minutes: .ci/run runs it in release"]
 fn from_a_thousand_failing_plans_of_every_broken_scenario_the_optimum_is_reached() {
-    let scenarios = broken();
-    assert!(scenarios.len() >= 40, "{}", scenarios.len());
+    let mut scenarios = broken();
+    if let Ok(x) = std::env::var("ONLY") {
+        scenarios.retain(|s| x.contains(&s.name));
+    } else {
+        assert!(scenarios.len() >= 40, "{}", scenarios.len());
+    }
     let rows: Vec<Row> = scenarios
         .into_par_iter()
         .map(|scenario| Row::measured(scenario, 1000))
@@ -255,7 +332,6 @@ fn from_a_thousand_failing_plans_of_every_broken_scenario_the_optimum_is_reached
         assert_eq!(row.plans(), 1000, "{}", row.name);
         assert!(row.above[0] >= 950, "{}: {:?}", row.name, row.above);
         assert!(row.worst() <= 1, "{}: {:?}", row.name, row.above);
-        assert!(row.unknown <= 2, "{}: {}", row.name, row.unknown);
         // At 25 microseconds each, a second and a half.
         assert!(row.most_executions < 60_000, "{}", row.name);
     }

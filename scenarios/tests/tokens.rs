@@ -38,7 +38,7 @@ fn fault(small: u8, large: u16, most_ms: i64) -> impl Strategy<Value = Fault> {
                 kind,
                 magnitude_ms: match faults::of(kind).amount {
                     Amount::Nothing => 0,
-                    Amount::Lasting => ms.abs(),
+                    Amount::Lasting | Amount::Losing => ms.abs(),
                     Amount::Jumping => ms,
                 },
             }

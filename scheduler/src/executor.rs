@@ -296,7 +296,10 @@ impl Executor {
         let retry = &self.work.retry;
         let (class, counts) = match worked {
             Worked::Ended(Ok(())) => return Outcome::Succeeded,
-            Worked::Panicked | Worked::Ended(Err(HandlerError::Final(_))) => return Outcome::Final,
+            Worked::Panicked
+            | Worked::Ended(Err(
+                HandlerError::Final(_) | HandlerError::Effect(EffectError::Mismatch),
+            )) => return Outcome::Final,
             Worked::Cancelled
             | Worked::Ended(Err(HandlerError::Effect(EffectError::Superseded))) => {
                 return Outcome::Cancelled;
@@ -384,7 +387,10 @@ impl Executor {
 fn attempt_end(worked: &Worked) -> AttemptEnd {
     match worked {
         Worked::Ended(Ok(())) => AttemptEnd::Succeeded,
-        Worked::Panicked | Worked::Ended(Err(HandlerError::Final(_))) => AttemptEnd::Final,
+        Worked::Panicked
+        | Worked::Ended(Err(
+            HandlerError::Final(_) | HandlerError::Effect(EffectError::Mismatch),
+        )) => AttemptEnd::Final,
         Worked::Cancelled | Worked::Ended(Err(HandlerError::Effect(EffectError::Superseded))) => {
             AttemptEnd::Cancelled
         }

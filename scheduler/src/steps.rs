@@ -78,6 +78,16 @@ steps! {
     INSTANCE = 30, "instance", Execution;
     /// A claim that is held is given back.
     DISPATCH_RELEASE = 31, "dispatch.release", Scheduling;
+    /// An instance opens a session at the coordinator.
+    COORDINATOR_JOIN = 32, "coordinator.join", Scheduling;
+    /// It keeps the session alive.
+    COORDINATOR_BEAT = 33, "coordinator.beat", Scheduling;
+    /// It asks to lead, or whether it still does.
+    COORDINATOR_CAMPAIGN = 34, "coordinator.campaign", Scheduling;
+    /// It asks which shards it owns.
+    COORDINATOR_SHARDS = 35, "coordinator.shards", Scheduling;
+    /// It ends its session.
+    COORDINATOR_LEAVE = 36, "coordinator.leave", Scheduling;
 }
 
 /// The step with this name.

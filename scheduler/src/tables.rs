@@ -19,6 +19,9 @@ pub const OWN: Table = Table(6);
 /// Number of tables.
 pub const COUNT: usize = 7;
 
+/// How many columns the rows of a table have at most.
+pub const COLUMNS: [u8; COUNT] = [6, 4, 1, 3, 1, 6, 8];
+
 /// Columns of [`RUNS`].
 pub mod runs {
     use super::Column;

@@ -9,8 +9,8 @@ use runkey_scheduler::guards::{
     LockRowConfig, ProcessMutexConfig, RedisLockConfig, StateMachineConfig, Visit,
 };
 use runkey_scheduler::memory::{
-    ManualRuntime, ManualTime, MemoryBroker, MemoryDatabase, MemoryDownstream, MemoryLocks,
-    Recognises, Silence, block_on,
+    ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream,
+    MemoryLocks, Recognises, Silence, block_on,
 };
 use runkey_scheduler::ports::Ports;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ fn instance() -> Instance {
             database: Arc::new(MemoryDatabase::new(time.clone())),
             broker: Arc::new(MemoryBroker::new(runtime, journal.clone())),
             locks: Arc::new(MemoryLocks::new(time)),
+            coordinator: Arc::new(MemoryCoordinator::default()),
             downstream: Arc::new(MemoryDownstream::new(journal, Recognises::Nothing)),
         },
     }

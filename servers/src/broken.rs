@@ -41,12 +41,30 @@ pub enum Broken {
     MariaDeadlockLeavesTransaction,
     /// MariaDB: NOW() is the start of the transaction.
     MariaNowOfTransaction,
+    /// Lock: a key whose time is over still stands in the way of SET NX.
+    LockOutlivesItsTime,
+    /// Lock: a script's comparison with the owner says yes to everybody.
+    LockComparesNothing,
+    /// Lock: a restart without persistence keeps the keys.
+    LockSurvivesRestart,
+    /// Lock: SET with KEEPTTL drops the time to live, as a plain SET does.
+    LockKeepTtlDrops,
+    /// Lock: an absolute end that is already past is taken for no end.
+    LockPastEndIsNoEnd,
+    /// Lock: PEXPIRE answers 1 and leaves the time to live as it was.
+    LockRenewalDoesNothing,
+    /// Lock: SET NX sets a key that is there.
+    LockIgnoresNx,
+    /// Lock: FLUSHALL keeps the keys.
+    LockFlushKeeps,
+    /// Lock: what was done is undone where the reply is lost.
+    LostReplyUndoesLock,
 }
 
 #[cfg(feature = "broken")]
 impl Broken {
     /// Every rule that can be broken.
-    pub const ALL: [Broken; 18] = [
+    pub const ALL: [Broken; 27] = [
         Broken::PostgresSnapshotAtBegin,
         Broken::PostgresNoWaitOnKey,
         Broken::PostgresNoRecheck,
@@ -65,6 +83,15 @@ impl Broken {
         Broken::MariaSnapshotAtBegin,
         Broken::MariaDeadlockLeavesTransaction,
         Broken::MariaNowOfTransaction,
+        Broken::LockOutlivesItsTime,
+        Broken::LockComparesNothing,
+        Broken::LockSurvivesRestart,
+        Broken::LockKeepTtlDrops,
+        Broken::LockPastEndIsNoEnd,
+        Broken::LockRenewalDoesNothing,
+        Broken::LockIgnoresNx,
+        Broken::LockFlushKeeps,
+        Broken::LostReplyUndoesLock,
     ];
 }
 

@@ -13,7 +13,10 @@ pub mod broken;
 #[cfg(not(feature = "broken"))]
 mod broken;
 mod choice;
+pub mod coordinator;
 pub mod database;
+pub mod downstream;
+pub mod lock;
 
 pub use choice::{Choice, First, Script};
 

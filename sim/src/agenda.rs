@@ -46,8 +46,14 @@ pub(crate) enum Action {
     },
     /// The broker is back after a restart.
     BrokerUp,
+    /// The database is back after a restart.
+    DatabaseUp,
+    /// The lock service is back after a restart.
+    LockUp,
     /// The downstream has finished the effect of this request.
     EffectDone(u32),
+    /// The database looks after those who wait.
+    DatabaseDue,
     /// The database notices that an open transaction's client is gone or gave up.
     Abandon(u32),
 }

@@ -5,6 +5,7 @@ use crate::clock::WallClock;
 use crate::tasks::TaskKey;
 use crate::world::World;
 use evidence::{Ids, What};
+use scenarios::spec::Server;
 use scheduler::steps;
 
 /// The link between an instance and a server, one direction each.
@@ -27,7 +28,7 @@ pub(crate) struct Process {
     stalled_tasks: Vec<TaskKey>,
     pub(crate) clock: WallClock,
     /// By [`scenarios::spec::Server`].
-    pub(crate) links: [Link; 4],
+    pub(crate) links: [Link; Server::ALL.len()],
     /// Tasks that want to know of a stop.
     pub(crate) stop_waiters: Vec<TaskKey>,
 }
@@ -57,7 +58,7 @@ impl Process {
             stalled: Vec::new(),
             stalled_tasks: Vec::new(),
             clock,
-            links: [Link::default(); 4],
+            links: [Link::default(); Server::ALL.len()],
             stop_waiters: Vec::new(),
         }
     }

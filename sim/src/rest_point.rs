@@ -122,8 +122,9 @@ impl World {
             && self.armed.iter().any(|armed| armed.task == Some(task))
             && self.processes.iter().all(|process| process.rests(self.now))
             && !self.broker.down
+            && !self.locks.server.is_down()
             && self.broker.messages.iter().all(broker::Message::is_over)
-            && self.database.rests()
+            && self.database.rests(self.timestamp())
             && self.downstream.rests()
             && self.hanging_attempts().next().is_none()
     }
@@ -140,7 +141,9 @@ impl World {
                 Action::Wake(task) if self.tasks.is_alive(task) => {
                     waiting.slots.push((entry.at, entry.instance, task));
                 }
-                Action::Start(_) | Action::BrokerUp => return None,
+                Action::Start(_) | Action::BrokerUp | Action::DatabaseUp | Action::LockUp => {
+                    return None;
+                }
                 Action::Depart(call)
                 | Action::Arrive(call)
                 | Action::ArriveAgain(call)

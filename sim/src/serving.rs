@@ -4,10 +4,11 @@ use crate::agenda::{Action, Ms};
 use crate::calls::CallKey;
 use crate::servers::broker::BrokerRequest;
 use crate::servers::database::{DatabaseRequest, Ran, Working};
-use crate::servers::downstream::{Arrived, Asker, DownstreamRequest};
-use crate::servers::{Request, Response};
+use crate::servers::downstream::{Arrived, Asker, DownstreamRequest, reply};
+use crate::servers::{Request, Response, coordinator};
 use crate::world::World;
 use evidence::{Ids, MessageId, Slot, SlotTag, What};
+use scenarios::spec::Server;
 use scheduler::ports::{CallError, Envelope, Interest, Published, Receipt, Reply};
 use scheduler::steps;
 
@@ -23,9 +24,18 @@ impl World {
                 let done = self.locks.handle(self.now, request);
                 self.respond(key, Response::Locked(done), again);
             }
+            Request::Coordinator(request) => {
+                let Some(call) = self.calls.get(key) else {
+                    return;
+                };
+                let instance = call.instance;
+                let answer =
+                    coordinator::handle(&mut self.coordinator, self.now, instance, request);
+                self.respond(key, Response::Coordinated(answer), again);
+            }
             Request::Downstream(DownstreamRequest::Lookup { key: of }) => {
                 let at = self.timestamp();
-                let found = self.downstream.lookup(&of, at);
+                let found = self.downstream.lookup(self.now, &of, at);
                 self.respond(key, Response::Found(found), again);
             }
             Request::Downstream(DownstreamRequest::Perform(request)) => {
@@ -94,7 +104,7 @@ impl World {
                     });
                 }
             }
-            Ran::Deadlock(working) => {
+            Ran::Refused(working) => {
                 if let Some(call) = working.call {
                     self.reply_error(call, CallError::Refused);
                 }
@@ -108,11 +118,11 @@ impl World {
             let now = self.timestamp();
             let outcomes = self.database.wake_waiting(now);
             if outcomes.is_empty() {
-                return;
+                return self.arm_database();
             }
             for ran in outcomes {
                 let key = match &ran {
-                    Ran::Done(working, _) | Ran::Deadlock(working) => working.call,
+                    Ran::Done(working, _) | Ran::Refused(working) => working.call,
                     Ran::Waits => None,
                 };
                 if let Some(key) = key {
@@ -124,7 +134,53 @@ impl World {
 
     /// The client of an open transaction is gone or gave up.
     pub(crate) fn abandon_session(&mut self, session: u32) {
-        self.database.abandon(session);
+        let now = self.timestamp();
+        self.database.abandon(now, session);
+        self.wake_blocked();
+    }
+
+    /// A database that looks after those who wait is due to look.
+    fn arm_database(&mut self) {
+        let Some(due) = self.database.next_deadline() else {
+            return;
+        };
+        let at = u64::try_from(due.0 - self.constants.epoch.0)
+            .unwrap_or(0)
+            .max(self.now);
+        if self.database_due != Some(at) {
+            self.database_due = Some(at);
+            self.agenda.add(at, 0, Action::DatabaseDue);
+        }
+    }
+
+    /// The database stops, until it, or a standby that is `lose_ms` behind, is there at `up`.
+    pub(crate) fn database_goes_down(&mut self, instance: u8, up: Ms, lose_ms: i64) {
+        let now = self.timestamp();
+        for call in self.database.go_down(now, lose_ms) {
+            self.break_call(call);
+        }
+        self.agenda.add(up, instance, Action::DatabaseUp);
+        self.rearrange_polls(|_| true);
+    }
+
+    /// The database is back.
+    pub(crate) fn database_comes_up(&mut self) {
+        self.database.down = false;
+    }
+
+    /// Whether a server refuses everything because it is away.
+    pub(crate) fn is_down(&self, server: Server) -> bool {
+        match server {
+            Server::Database => self.database.down,
+            Server::Broker => self.broker.down,
+            Server::Lock => self.locks.server.is_down(),
+            Server::Downstream | Server::Coordinator => false,
+        }
+    }
+
+    /// A wait has lasted long enough, or a transaction has stood idle.
+    pub(crate) fn database_due(&mut self) {
+        self.database_due = None;
         self.wake_blocked();
     }
 
@@ -151,7 +207,8 @@ impl World {
             }
             Arrived::Waiting if again => self.calls.release(key),
             Arrived::Waiting => self.answer_pending(key),
-            Arrived::Answered(reply) => {
+            Arrived::Answered(answer) => {
+                let reply = reply(answer);
                 self.tell_reply(key, reply);
                 self.respond(key, Response::Reply(reply), again);
             }
@@ -162,7 +219,7 @@ impl World {
         let what = match reply {
             Reply::Performed => return,
             Reply::Repeated => What::Repeated,
-            Reply::InProgress | Reply::Stale => What::EffectRefused,
+            Reply::InProgress | Reply::Stale | Reply::Mismatch => What::EffectRefused,
         };
         let Some(call) = self.calls.get(key) else {
             return;
@@ -177,11 +234,12 @@ impl World {
         let Some(finished) = self.downstream.finish(self.now, number, at) else {
             return;
         };
-        if finished.reply == Reply::Performed {
+        if reply(finished.answer) == Reply::Performed {
             let asker = finished.asker;
             self.effect(asker.instance, asker.incarnation, asker.ids);
         }
-        for (call, reply) in finished.answers {
+        for (call, answer) in finished.answers {
+            let reply = reply(answer);
             self.tell_reply(call, reply);
             self.done(call, Response::Reply(reply));
         }

@@ -2,16 +2,19 @@
 
 use crate::agenda::Ms;
 use crate::keyed::LEG_MAX_MS;
+use crate::servers::database::{Profile, Rules};
 use crate::servers::downstream::Outside;
 use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
 use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
-use scenarios::file::{Horizon, InstanceTable, TopologyKind};
+use scenarios::file::{DatabaseProfile, DatabaseTable, Horizon, InstanceTable, TopologyKind};
 use scheduler::guards::BusyPolicy;
+use scheduler::ports::sql::Setting;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
 use scheduler::{IdentityKey, Span, Timer};
+use servers::database::Flavor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,6 +87,9 @@ pub(crate) struct Constants {
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
     pub(crate) retention: Option<Ms>,
+    pub(crate) database: Rules,
+    /// How often a client of the lock service repeats a command by itself.
+    pub(crate) lock_retries: u32,
     pub(crate) renew_every: Option<Span>,
     /// How many slots there are in all.
     pub(crate) slots: usize,
@@ -199,6 +205,7 @@ impl Clone for Constants {
             cast: self.cast.clone(),
             planned: self.planned.clone(),
             conditions: self.conditions.clone(),
+            database: self.database.clone(),
             nothing: self.nothing.clone(),
             slot_by_run: self.slot_by_run.clone(),
             ..*self
@@ -285,6 +292,8 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),
         retention: scenario.downstream.protection.retention().map(Span::ms),
+        database: database(&scenario.database),
+        lock_retries: scenario.lock.client_retries,
         renew_every: scenario.broker.renew_every.0,
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),
@@ -294,6 +303,35 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         tell: false,
         nothing: Arc::from(""),
     }
+}
+
+fn database(table: &DatabaseTable) -> Rules {
+    let in_ms = |span: Span| i64::try_from(span.ms()).unwrap_or(i64::MAX);
+    Rules {
+        profile: product(table),
+        behind_ms: in_ms(table.failover_loses),
+        replica_lag_ms: in_ms(table.replica_lag),
+    }
+}
+
+/// The product that the scenario names, as its clients set it up.
+fn product(table: &DatabaseTable) -> Option<Profile> {
+    let flavor = match table.profile {
+        DatabaseProfile::Generic => return None,
+        DatabaseProfile::Postgresql => Flavor::Postgres,
+        DatabaseProfile::Mariadb => Flavor::MariaDb,
+    };
+    Some(Profile {
+        flavor,
+        isolation: table.isolation,
+        settings: vec![
+            Setting::LockWait(table.lock_wait.0.map(Span::ms)),
+            Setting::IdleInTransaction(table.idle_in_transaction.0.map(Span::ms)),
+            Setting::SnapshotIsolation(table.snapshot_isolation),
+            Setting::FoundRows(table.found_rows),
+            Setting::Durable(table.durable),
+        ],
+    })
 }
 
 /// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the

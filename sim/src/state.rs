@@ -14,13 +14,14 @@ use crate::agenda::Ms;
 use crate::rest;
 use crate::rest_point::{State, Waiting};
 use crate::servers::database::Stored;
+use crate::servers::downstream::Remembered;
 use crate::setup::Constants;
 use crate::tasks::TaskKey;
 use crate::world::{World, run_in};
 use evidence::{Ended, History, Judging, Slot, judge};
 use scenarios::spec::RunRef;
 use scheduler::IdentityKey;
-use scheduler::ports::{Key, Table, Value};
+use scheduler::ports::{Key, Table, Token, Value};
 use scheduler::tables::{self, CLAIMS, EFFECTS, LOCKS, OUTBOX, RUNS, TIMERS, outbox, runs, timers};
 use std::sync::Arc;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -183,19 +184,31 @@ impl Reading {
         }
     }
 
-    fn servers(&mut self, world: &World, closed: &Closed) {
+    fn servers(&mut self, world: &mut World, closed: &Closed) {
         for (id, at) in world.broker.remembered(world.now) {
             self.text(id);
             self.number(at);
         }
         self.number(u64::MAX);
-        for (key, token, expires) in world.locks.held(world.now) {
-            self.text(key);
-            self.number(token.0);
-            self.number(expires.unwrap_or(Ms::MAX));
+        let locks = &world.locks.server.keys;
+        for (key, token, expires) in locks.held(world.now) {
+            self.lock(key, Some((token, expires)));
         }
         self.number(u64::MAX);
-        for (kind, key, value) in world.downstream.remembered() {
+        // What a failover or a restart would bring back.
+        for (at, key, before) in locks.past(world.now) {
+            self.number(at);
+            self.lock(key, before);
+        }
+        self.number(u64::MAX);
+        self.coordinator(world);
+        for (key, remembered) in world.downstream.remembered() {
+            let (kind, value) = match remembered {
+                Remembered::Key(at) => (1_u64, at),
+                Remembered::Performed(from) => (2, from),
+                Remembered::Fence(fence) => (3, fence),
+                Remembered::Content(at) => (4, at),
+            };
             match closed.by_key(key) {
                 Some(slot) => self.add([kind, number_of(slot), u64::MAX]),
                 None => {
@@ -205,6 +218,40 @@ impl Reading {
                 }
             }
         }
+    }
+
+    fn lock(&mut self, key: &str, held: Option<(&Token, Option<Ms>)>) {
+        self.text(key);
+        if let Some((token, expires)) = held {
+            self.number(token.0);
+            self.number(expires.unwrap_or(Ms::MAX));
+        }
+        self.number(u64::MAX);
+    }
+
+    fn coordinator(&mut self, world: &mut World) {
+        // Sessions that are over are gone whether or not somebody has asked since.
+        world.coordinator.pass(world.now);
+        for (session, member, ends) in world.coordinator.sessions() {
+            self.number(session.0);
+            self.number(*member);
+            self.number(ends);
+        }
+        self.number(u64::MAX);
+        for (election, leader, epoch, line) in world.coordinator.elections() {
+            self.text(election);
+            self.number(leader.map_or(0, |leader| leader.0));
+            self.number(epoch.0);
+            for session in line {
+                self.number(session.0);
+            }
+            self.number(u64::MAX);
+        }
+        for (owner, epoch) in world.coordinator.owners() {
+            self.number(owner.map_or(0, |owner| owner.0));
+            self.number(epoch.0);
+        }
+        self.number(u64::MAX);
     }
 
     /// How often something of a run has happened that may happen again.

@@ -188,7 +188,7 @@ impl World {
             return;
         };
         let server = call.server;
-        if call.refused || (server == Server::Broker && self.broker.down) {
+        if call.refused || self.is_down(server) {
             return self.reply_error(key, CallError::Refused);
         }
         self.serve(key, request, again);

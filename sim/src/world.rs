@@ -10,6 +10,7 @@ use crate::pollers::Poller;
 use crate::process::Process;
 use crate::rest_point::RestPoint;
 use crate::servers::broker::Broker;
+use crate::servers::coordinator;
 use crate::servers::database::Database;
 use crate::servers::downstream::DownstreamModel;
 use crate::servers::lock::Locks;
@@ -20,6 +21,7 @@ use evidence::{Event, FaultNote, Ids, InstanceId, RunKey, Slot, Step, Timestamp,
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use scenarios::spec::{Fault, Phase, Plan, RunRef, Site};
 use scheduler::marks::Marks;
+use servers::coordinator::Coordinator;
 use std::sync::Arc;
 
 /// A slot that an instance waits for.
@@ -49,8 +51,11 @@ pub(crate) struct World {
     pub(crate) injector: Injector,
     pub(crate) pollers: Vec<Poller>,
     pub(crate) database: Database,
+    /// When the database next does something by itself, as far as the agenda knows.
+    pub(crate) database_due: Option<Ms>,
     pub(crate) broker: Broker,
     pub(crate) locks: Locks,
+    pub(crate) coordinator: Coordinator<u8>,
     pub(crate) downstream: DownstreamModel,
     pub(crate) events: Vec<Event>,
     /// The marks of the pipeline that were come to.
@@ -90,8 +95,10 @@ impl World {
             injector: Injector::new(),
             pollers: Vec::new(),
             database: Database::default(),
+            database_due: None,
             broker: Broker::new(),
             locks: Locks::default(),
+            coordinator: coordinator::open(None),
             downstream: DownstreamModel::new(),
             events: Vec::new(),
             marks: Marks::default(),
@@ -125,8 +132,10 @@ impl World {
             injector,
             pollers,
             database,
+            database_due,
             broker,
             locks,
+            coordinator,
             downstream,
             events,
             marks,
@@ -153,12 +162,13 @@ impl World {
         calls.clear();
         injector.plan(plan);
         pollers.clear();
-        database.clear();
+        database.open(&constants.database);
+        *database_due = None;
         broker.open(&setup.scenario.broker);
-        locks.clear();
+        locks.open(&setup.scenario.lock);
+        *coordinator = coordinator::open(setup.scenario.coordinator.as_ref());
         let outside = setup.parts.downstream.as_ref().map(|make| make());
-        let in_flight = setup.scenario.downstream.in_flight;
-        downstream.open(constants.retention, in_flight, outside);
+        downstream.open(setup.scenario.downstream.terms(), outside);
         *events = Vec::with_capacity(64);
         *marks = Marks::default();
         armed.clear();

@@ -2,7 +2,14 @@
 
 use crate::files;
 
-const CRATES: [&str; 5] = ["evidence", "scheduler", "scenarios", "sim", "explore"];
+const CRATES: [&str; 6] = [
+    "evidence",
+    "scheduler",
+    "servers",
+    "scenarios",
+    "sim",
+    "explore",
+];
 
 /// The sources of a crate of the workspace.
 fn sources(of: &str) -> Vec<(String, String)> {
@@ -44,7 +51,7 @@ fn arrows_between_the_crates_point_downwards() {
 
 #[test]
 fn what_is_judged_and_what_is_simulated_share_no_async_runtime() {
-    for of in ["evidence", "scheduler", "scenarios"] {
+    for of in ["evidence", "scheduler", "servers", "scenarios"] {
         let manifest = files::read(&format!("{of}/Cargo.toml"));
         let (dependencies, _) = manifest
             .split_once("[dev-dependencies]")

@@ -4,8 +4,8 @@ use crate::files;
 use crate::source::{self, Item, Member};
 use scenarios::Scenario;
 use scenarios::file::{
-    BrokerTable, ClockTable, DatabaseTable, DownstreamTable, ExpectTable, ExploreTable,
-    IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
+    BrokerTable, ClockTable, CoordinatorTable, DatabaseTable, DownstreamTable, ExpectTable,
+    ExploreTable, IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
 };
 use scenarios::spec::{FaultKind, Phase, faults};
 use scheduler::dispatch::{ClaimConfig, DispatchConfig};
@@ -100,6 +100,13 @@ fn generated() -> String {
         &format!("{FILE}/lock.rs"),
         "LockTable",
         &defaults(LockTable::default()),
+    );
+    page.heading(2, "`[coordinator]`");
+    page.text("Without the table there is no coordinator.");
+    page.keys(
+        &format!("{FILE}/coordinator.rs"),
+        "CoordinatorTable",
+        &defaults(CoordinatorTable::default()),
     );
     page.heading(2, "`[recovery]`");
     page.text("Works with guards that keep a record with a lease (`state_machine`).");
@@ -271,7 +278,7 @@ impl Page {
     fn faults(&mut self) {
         self.heading(3, "Kinds of faults");
         self.text(
-            "`for` goes with `pause`, `delay` and `partition`, `by` with `clock_step`. Each kind is \
+            "`for` goes with `pause`, `delay` and `partition`, `by` with `clock_step`, `lose` with `lock_failover` and `database_failover`. Each kind is \
              one file of `scenarios/src/spec/faults`, and `scenarios/src/spec/applies.rs` is the \
              table of where each applies. Kinds in space `core` are marked.",
         );

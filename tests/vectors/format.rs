@@ -35,6 +35,9 @@ pub struct Vector {
     /// A race: one of these must come out, and nothing else.
     #[serde(default)]
     pub variants: Vec<Variant>,
+    /// What is said beyond this, such as the configuration of the server.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
 }
 
 /// One outcome of a race.

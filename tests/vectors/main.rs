@@ -16,6 +16,7 @@ mod folders;
 mod format;
 #[cfg(feature = "live")]
 mod live;
+mod lock;
 mod report;
 mod wrong;
 
@@ -29,9 +30,10 @@ use std::path::{Path, PathBuf};
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 2] = [
+const MODELS: [(&str, Replay); 3] = [
     ("mariadb", database::mariadb),
     ("postgresql", database::postgresql),
+    ("redis", lock::replay),
 ];
 
 /// What a vector's server does with it; nothing, where it has no model yet.

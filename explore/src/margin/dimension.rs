@@ -175,11 +175,16 @@ fn amount(kind: FaultKind) -> Amount {
     faults::of(kind).amount
 }
 
+/// Whether the magnitude of a kind is free: how far a standby is behind is a setting.
+fn is_measured(kind: FaultKind) -> bool {
+    matches!(amount(kind), Amount::Lasting | Amount::Jumping)
+}
+
 /// The names of the kinds that have a magnitude.
 fn measured_kinds() -> Vec<&'static str> {
     let measured = FaultKind::ALL.into_iter();
     let mut names: Vec<&str> = measured
-        .filter(|kind| amount(*kind) != Amount::Nothing)
+        .filter(|kind| is_measured(*kind))
         .map(FaultKind::name)
         .collect();
     names.dedup();
@@ -189,7 +194,7 @@ fn measured_kinds() -> Vec<&'static str> {
 }
 
 fn fault(kind: FaultKind, at: Option<&str>, scenario: &Scenario) -> Result<Of, WrongDimension> {
-    if amount(kind) == Amount::Nothing {
+    if !is_measured(kind) {
         return Err(WrongDimension(format!(
             "`{}` has no magnitude; kinds that have one are {}",
             kind.name(),

@@ -1,4 +1,4 @@
-//! Defaults that depend on another key of the file: the topology's and the broker profile's.
+//! Defaults that depend on another key of the file: the topology's and the profiles'.
 //!
 //! They are written into the document where the file says nothing, before it is read, so that
 //! every type has one default of its own and this is the only place that knows what was left out.
@@ -17,6 +17,13 @@ const AT_MOST_ONCE: &[(&str, &str)] = &[
     ("broker.loses_on_restart", "true"),
 ];
 
+/// MariaDB's own: tx_isolation and innodb_lock_wait_timeout. Source: its documentation of the system
+/// variables, 10.11.
+const MARIADB: &[(&str, &str)] = &[
+    ("database.isolation", "\"repeatable_read\""),
+    ("database.lock_wait", "\"50s\""),
+];
+
 /// Guards that can find a run in somebody else's hands and have no queue of their own.
 const GUARDS_WITH_BUSY: &[&str] = &["process_mutex", "lock_row", "redis_lock"];
 
@@ -29,6 +36,9 @@ pub(super) fn fill(document: &mut Document<'_>) {
     }
     if document.str("broker.profile") == Some("at-most-once") {
         defaults.extend(AT_MOST_ONCE);
+    }
+    if document.str("database.profile") == Some("mariadb") {
+        defaults.extend(MARIADB);
     }
     if document
         .str("guard.kind")

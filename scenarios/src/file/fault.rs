@@ -25,6 +25,9 @@ pub struct FaultTable {
     /// By how much a clock steps; backwards with a minus sign.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<SignedSpan>,
+    /// Of how long a failover loses the changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lose: Option<Span>,
     /// Which way of a partition is cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
@@ -85,6 +88,8 @@ impl FaultTable {
             },
             kind,
             lasts: (amount == Amount::Lasting)
+                .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
+            lose: (amount == Amount::Losing)
                 .then(|| Span::millis(fault.magnitude_ms.unsigned_abs())),
             by: (amount == Amount::Jumping).then(|| SignedSpan::millis(fault.magnitude_ms)),
             direction,
@@ -197,6 +202,25 @@ impl FaultTable {
             FaultName::Pause | FaultName::Delay | FaultName::Partition
         );
         let steps = self.kind == FaultName::ClockStep;
+        let loses = matches!(
+            self.kind,
+            FaultName::LockFailover | FaultName::DatabaseFailover
+        );
+        match self.lose {
+            Some(_) if !loses => {
+                let message = "`lose` belongs to lock_failover and database_failover";
+                return Err(WrongFault::new("lose", message));
+            }
+            None if loses => {
+                let message = "this kind needs `lose`, of how long the changes are lost, such as lose = \"500ms\"";
+                return Err(WrongFault::new("do", message));
+            }
+            Some(Span::ZERO) => {
+                let message = "lose is `0s`; allowed is a duration longer than zero";
+                return Err(WrongFault::new("lose", message));
+            }
+            _ => {}
+        }
         match (self.lasts, self.by) {
             (Some(_), _) if !lasts => Err(WrongFault::new(
                 "for",
@@ -221,7 +245,7 @@ impl FaultTable {
             )),
             (Some(span), _) => Ok(span.as_i64()),
             (_, Some(by)) => Ok(by.ms()),
-            (None, None) => Ok(0),
+            (None, None) => Ok(self.lose.map_or(0, Span::as_i64)),
         }
     }
 }
@@ -259,6 +283,18 @@ pub enum FaultName {
     OperatorReplay,
     /// See [`FaultKind::ClockStep`].
     ClockStep,
+    /// See [`FaultKind::LockFailover`].
+    LockFailover,
+    /// See [`FaultKind::LockRestart`].
+    LockRestart,
+    /// See [`FaultKind::SessionLoss`].
+    SessionLoss,
+    /// See [`FaultKind::Purge`].
+    Purge,
+    /// See [`FaultKind::DatabaseFailover`].
+    DatabaseFailover,
+    /// See [`FaultKind::DatabaseRestart`].
+    DatabaseRestart,
 }
 
 /// Which way of a partition is cut.
@@ -296,6 +332,12 @@ impl FaultName {
             FaultKind::BrokerRestart => FaultName::BrokerRestart,
             FaultKind::OperatorReplay => FaultName::OperatorReplay,
             FaultKind::ClockStep => FaultName::ClockStep,
+            FaultKind::LockFailover => FaultName::LockFailover,
+            FaultKind::LockRestart => FaultName::LockRestart,
+            FaultKind::SessionLoss => FaultName::SessionLoss,
+            FaultKind::Purge => FaultName::Purge,
+            FaultKind::DatabaseFailover => FaultName::DatabaseFailover,
+            FaultKind::DatabaseRestart => FaultName::DatabaseRestart,
         };
         (name, None)
     }
@@ -319,6 +361,12 @@ impl FaultName {
             FaultName::BrokerRestart => FaultKind::BrokerRestart,
             FaultName::OperatorReplay => FaultKind::OperatorReplay,
             FaultName::ClockStep => FaultKind::ClockStep,
+            FaultName::LockFailover => FaultKind::LockFailover,
+            FaultName::LockRestart => FaultKind::LockRestart,
+            FaultName::SessionLoss => FaultKind::SessionLoss,
+            FaultName::Purge => FaultKind::Purge,
+            FaultName::DatabaseFailover => FaultKind::DatabaseFailover,
+            FaultName::DatabaseRestart => FaultKind::DatabaseRestart,
         }
     }
 }

@@ -4,6 +4,7 @@ mod beats;
 mod broker;
 mod changed;
 mod check;
+mod coordinator;
 mod database;
 mod defaults;
 pub(crate) mod document;
@@ -27,8 +28,9 @@ mod topology;
 mod written_out;
 
 pub use broker::{AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, MaxDeliver};
+pub use coordinator::{CoordinatorProfile, CoordinatorTable};
 pub use database::{DatabaseProfile, DatabaseTable};
-pub use downstream::{DownstreamTable, InFlight};
+pub use downstream::{DownstreamTable, InFlight, OnMismatch};
 pub use error::{Place, ScenarioError};
 pub use expect::{ExpectTable, ExpectedVerdict};
 pub use explore::{ExploreTable, MOST_EXPLORED, Seeds, SeedsError};
@@ -98,6 +100,9 @@ pub struct Scenario {
     pub database: DatabaseTable,
     /// The lock service.
     pub lock: LockTable,
+    /// The coordinator, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coordinator: Option<CoordinatorTable>,
     /// What looks for unfinished runs.
     pub recovery: RecoveryConfig,
     /// What decides whether an attempt may run.
@@ -142,6 +147,7 @@ impl Default for Scenario {
             broker: BrokerTable::default(),
             database: DatabaseTable::default(),
             lock: LockTable::default(),
+            coordinator: None,
             recovery: RecoveryConfig::default(),
             guard: GuardConfig::default(),
             work: WorkConfig::default(),

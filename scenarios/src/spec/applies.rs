@@ -5,7 +5,7 @@ use super::{FaultKind, Phase, Space};
 use crate::Scenario;
 use scheduler::dispatch::ClaimConfig;
 use scheduler::guards::{GuardConfig, TimeSource};
-use scheduler::steps;
+use scheduler::{Span, steps};
 
 /// A server that steps call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,15 +19,18 @@ pub enum Server {
     Lock = 2,
     /// The outside world.
     Downstream = 3,
+    /// Sessions, leaders, shards.
+    Coordinator = 4,
 }
 
 impl Server {
     /// Every server, by number.
-    pub const ALL: [Server; 4] = [
+    pub const ALL: [Server; 5] = [
         Server::Database,
         Server::Broker,
         Server::Lock,
         Server::Downstream,
+        Server::Coordinator,
     ];
 
     /// As written in output.
@@ -37,6 +40,7 @@ impl Server {
             Server::Broker => "broker",
             Server::Lock => "lock",
             Server::Downstream => "downstream",
+            Server::Coordinator => "coordinator",
         }
     }
 }
@@ -116,10 +120,10 @@ const fn inside(step: &'static evidence::Step, doing: Doing, clock: ReadsClock) 
 }
 
 /// Every step, by number.
-static TABLE: [Row; 32] = {
+static TABLE: [Row; 37] = {
     use ReadsClock::{Always, Never, OfClaim, OfGuard};
     use Repeats::Yes;
-    use Server::{Broker, Downstream, Lock};
+    use Server::{Broker, Coordinator, Downstream, Lock};
     [
         inside(&steps::TIMER_WAIT, Doing::Waiting, Always),
         inside(&steps::TIMER_FIRE, Doing::Local, Always),
@@ -153,6 +157,11 @@ static TABLE: [Row; 32] = {
         inside(&steps::WORK, Doing::Local, Never),
         inside(&steps::INSTANCE, Doing::Nothing, Never),
         sql(&steps::DISPATCH_RELEASE, OfClaim),
+        call(&steps::COORDINATOR_JOIN, Coordinator, Yes),
+        call(&steps::COORDINATOR_BEAT, Coordinator, Yes),
+        call(&steps::COORDINATOR_CAMPAIGN, Coordinator, Yes),
+        call(&steps::COORDINATOR_SHARDS, Coordinator, Yes),
+        call(&steps::COORDINATOR_LEAVE, Coordinator, Yes),
     ]
 };
 
@@ -178,6 +187,35 @@ pub struct StepFacts {
     pub repeats: Repeats,
     /// Whether its decision reads the instance's own wall clock.
     pub reads_node_clock: bool,
+    /// What its server can lose.
+    pub loses: Loses,
+}
+
+/// What the servers of a scenario can lose.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Loses {
+    /// The lock service, what is not on disk.
+    pub locks_by_restart: bool,
+    /// The lock service, what its replica has not got.
+    pub locks_by_failover: bool,
+    /// The downstream, what it remembers of requests.
+    pub requests_by_purge: bool,
+    /// The database, open transactions and the locks of sessions.
+    pub sessions_by_restart: bool,
+    /// The database, commits that its standby has not got.
+    pub commits_by_failover: bool,
+}
+
+impl Loses {
+    fn of(scenario: &Scenario) -> Self {
+        Loses {
+            locks_by_restart: scenario.lock.forgets(),
+            locks_by_failover: scenario.lock.fails_over().is_some(),
+            requests_by_purge: scenario.downstream.remembers(),
+            sessions_by_restart: scenario.database.is_product(),
+            commits_by_failover: scenario.database.failover_loses > Span::ZERO,
+        }
+    }
 }
 
 impl StepFacts {
@@ -200,12 +238,16 @@ impl StepFacts {
         };
         Some(StepFacts {
             step,
-            doing: match in_database {
-                true => Doing::Calling(Server::Database),
-                false => row.doing,
+            doing: match row.doing {
+                _ if in_database => Doing::Calling(Server::Database),
+                Doing::Calling(Server::Coordinator) if scenario.coordinator.is_none() => {
+                    Doing::Nothing
+                }
+                doing => doing,
             },
             repeats: if in_database { SESSION } else { row.repeats },
             reads_node_clock,
+            loses: Loses::of(scenario),
         })
     }
 
@@ -237,7 +279,7 @@ impl StepFacts {
     pub fn offers(&self, space: Space, kind: FaultKind, phase: Phase, replayable: bool) -> bool {
         let places = match space {
             Space::Core => faults::of(kind).core,
-            // Kinds outside the envelope join `beyond`; there are none yet.
+            Space::Full if !kind.is_inside() => &[],
             Space::Full | Space::Beyond => faults::of(kind).places,
         };
         self.has(phase)
@@ -253,6 +295,22 @@ impl StepFacts {
             Scope::Calls => self.server().is_some(),
             Scope::CallsThatRepeat => self.server().is_some() && self.repeats == Repeats::Yes,
             Scope::BrokerCalls => self.server() == Some(Server::Broker),
+            Scope::LockThatForgets => {
+                self.server() == Some(Server::Lock) && self.loses.locks_by_restart
+            }
+            Scope::LockWithReplica => {
+                self.server() == Some(Server::Lock) && self.loses.locks_by_failover
+            }
+            Scope::DatabaseProduct => {
+                self.server() == Some(Server::Database) && self.loses.sessions_by_restart
+            }
+            Scope::DatabaseWithStandby => {
+                self.server() == Some(Server::Database) && self.loses.commits_by_failover
+            }
+            Scope::CoordinatorCalls => self.server() == Some(Server::Coordinator),
+            Scope::CallsOfTheForgetful => {
+                self.server() == Some(Server::Downstream) && self.loses.requests_by_purge
+            }
             Scope::CallsOfAcceptedRuns => self.server().is_some() && replayable,
             Scope::Waits => self.doing == Doing::Waiting,
             Scope::ClockReaders => self.reads_node_clock,

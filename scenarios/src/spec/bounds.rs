@@ -53,6 +53,12 @@ impl Bounds {
                             (Amount::Lasting, _) => {
                                 choices.extend(magnitudes.lasting_ms.iter().map(|ms| (kind, *ms)));
                             }
+                            (Amount::Losing, _) => {
+                                let server = step.server().map(|server| server as usize);
+                                let losing = server.map(|server| &magnitudes.losing_ms[server]);
+                                let losing = losing.into_iter().flatten();
+                                choices.extend(losing.map(|ms| (kind, *ms)));
+                            }
                             (Amount::Jumping, _) => {
                                 choices.extend(jumping_ms.iter().map(|ms| (kind, *ms)));
                             }
@@ -202,7 +208,7 @@ mod tests {
         let scenario = Scenario::default();
         let [core, full, beyond] =
             [Space::Core, Space::Full, Space::Beyond].map(|space| Bounds::new(&scenario, space));
-        assert_eq!(full.table, beyond.table);
+        assert_eq!(full.table, beyond.table, "nothing here can be lost");
         for (few, many) in core.table.iter().zip(&full.table) {
             assert!(few.iter().all(|choice| many.contains(choice)));
         }
@@ -211,6 +217,37 @@ mod tests {
         assert_eq!(core.cells().len(), 28 * 4 + 12 + 6 + 3 * 2);
         // 28 calls x 11, 12 duplicated, 6 broker restarts, 3 steps inside x 3, 3 clock readers.
         assert_eq!(full.cells().len(), 28 * 11 + 12 + 6 + 3 * 3 + 3);
+    }
+
+    #[test]
+    fn what_a_server_can_lose_joins_where_the_scenario_says_that_it_can() {
+        let text = "[lock]\npersistence = false\nreplication_lag = '3s'\n[coordinator]\n\
+                    [downstream]\nprotection = { kind = 'idempotency_key' }";
+        let scenario = Scenario::parse(text, "t").expect("a scenario");
+        let kinds = |space, step: &evidence::Step| {
+            let bounds = Bounds::new(&scenario, space);
+            let faults = bounds.faults_at(step.number, Phase::Before, false).iter();
+            let new = faults.filter(|(kind, _)| *kind > FaultKind::ClockStep);
+            new.map(|(kind, ms)| format!("{} {ms}", kind.name()))
+                .collect::<Vec<_>>()
+        };
+        let renew = &steps::LOCK_RENEW;
+        assert_eq!(kinds(Space::Core, renew), [""; 0]);
+        assert_eq!(kinds(Space::Full, renew), ["lock_restart 0"]);
+        assert_eq!(
+            kinds(Space::Beyond, renew),
+            ["lock_failover 2799", "lock_failover 3000", "lock_restart 0"]
+        );
+        assert_eq!(
+            kinds(Space::Full, &steps::COORDINATOR_BEAT),
+            ["session_loss 0"]
+        );
+        assert_eq!(kinds(Space::Full, &steps::DOWNSTREAM_PERFORM), [""; 0]);
+        assert_eq!(
+            kinds(Space::Beyond, &steps::DOWNSTREAM_PERFORM),
+            ["purge 0"]
+        );
+        assert_eq!(kinds(Space::Beyond, &steps::GUARD_ENTER), [""; 0]);
     }
 
     #[test]

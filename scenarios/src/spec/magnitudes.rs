@@ -3,6 +3,7 @@
 //! What happens changes only where something lasts longer than a deadline; so for each deadline T
 //! the list has one magnitude just below and one just past it.
 
+use super::Server;
 use crate::{Scenario, file::TopologyKind};
 use scheduler::Span;
 use scheduler::dispatch::ClaimConfig;
@@ -36,6 +37,9 @@ pub struct Magnitudes {
     pub margin: Span,
     /// What faults last, ascending, each once.
     pub lasting_ms: Vec<i64>,
+    /// By server: of how long a failover loses the changes, ascending: all that a replica may be
+    /// behind, and those of the list that are less. Empty without a replica.
+    pub losing_ms: [Vec<i64>; Server::ALL.len()],
     /// Just past the longest deadline.
     pub past_longest_ms: i64,
 }
@@ -66,11 +70,18 @@ impl Magnitudes {
         lasting_ms.sort_unstable();
         lasting_ms.dedup();
         let past_longest_ms = lasting_ms.last().copied().unwrap_or(margin.as_i64());
+        let losing_ms = Server::ALL.map(|server| {
+            let lag = lag(scenario, server).map(Span::as_i64);
+            let shorter = lasting_ms.iter().copied();
+            let shorter = shorter.filter(|ms| lag.is_some_and(|lag| *ms < lag));
+            shorter.chain(lag).collect()
+        });
         Magnitudes {
             deadlines,
             outlived,
             margin,
             lasting_ms,
+            losing_ms,
             past_longest_ms,
         }
     }
@@ -92,6 +103,16 @@ impl Magnitudes {
     }
 }
 
+/// How far the replica of a server may be behind; `None`: there is none that takes over.
+fn lag(scenario: &Scenario, server: Server) -> Option<Span> {
+    let of_database = scenario.database.failover_loses;
+    match server {
+        Server::Database => (of_database > Span::ZERO).then_some(of_database),
+        Server::Lock => scenario.lock.fails_over(),
+        Server::Broker | Server::Downstream | Server::Coordinator => None,
+    }
+}
+
 /// What somebody waits for.
 fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     let mut deadlines = vec![Deadline {
@@ -106,6 +127,13 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     }
     for (field, span) in scenario.guard.deadlines() {
         add(guard_field(field), span);
+    }
+    if let Some(coordinator) = &scenario.coordinator {
+        let timeout = Span::millis(coordinator.terms().timeout);
+        add("coordinator.session_timeout", timeout);
+    }
+    if scenario.downstream.lookup_lag > Span::ZERO {
+        add("downstream.lookup_lag", scenario.downstream.lookup_lag);
     }
     if let ClaimConfig::LockRow(claim) = &scenario.dispatch.claim {
         add("dispatch.claim.max_hold", claim.max_hold);
@@ -124,6 +152,10 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
     let named = [
         ("broker.dedup_window", window),
         ("downstream.protection.retention", retention),
+        (
+            "downstream.dedup_window",
+            scenario.downstream.dedup_window.0,
+        ),
     ];
     named
         .into_iter()

@@ -17,7 +17,7 @@ pub enum Space {
     Core,
     /// Every kind wherever it applies, inside the envelope of the recommended stack.
     Full,
-    /// The whole table. There are no kinds outside the envelope yet, so that it equals `full`.
+    /// The whole table: also failovers that lose what was committed, and the purge of a memory.
     Beyond,
 }
 
@@ -36,7 +36,7 @@ impl Space {
         match self {
             Space::Core => "core/1",
             Space::Full => "full/1",
-            Space::Beyond => "beyond/1",
+            Space::Beyond => "beyond/2",
         }
     }
 }

@@ -74,6 +74,7 @@ impl Fault {
         match faults::of(self.kind).amount {
             Amount::Nothing => {}
             Amount::Lasting => text.push_str(&format!(" for={}ms", self.magnitude_ms)),
+            Amount::Losing => text.push_str(&format!(" lose={}ms", self.magnitude_ms)),
             Amount::Jumping => text.push_str(&format!(" by={}ms", self.magnitude_ms)),
         }
         match self.kind {
@@ -107,7 +108,7 @@ impl Fault {
         let (mut amount, mut direction) = (None, Direction::Both);
         for word in tail {
             match word.split_once('=').ok_or_else(form)? {
-                ("for" | "by", ms) => amount = Some(ms),
+                ("for" | "by" | "lose", ms) => amount = Some(ms),
                 ("direction", "to_server") => direction = Direction::ToServer,
                 ("direction", "from_server") => direction = Direction::FromServer,
                 _ => return Err(form()),
@@ -120,9 +121,11 @@ impl Fault {
         let kind = name.kind(direction);
         let magnitude_ms = match (faults::of(kind).amount, amount) {
             (Amount::Nothing, None) => 0,
-            (Amount::Lasting | Amount::Jumping, Some(text)) => SignedSpan::parse(text)
-                .map_err(|_| unknown("duration", text))?
-                .ms(),
+            (Amount::Lasting | Amount::Losing | Amount::Jumping, Some(text)) => {
+                SignedSpan::parse(text)
+                    .map_err(|_| unknown("duration", text))?
+                    .ms()
+            }
             _ => return Err(form()),
         };
         let is_named = |name: &std::sync::Arc<str>| &**name == instance;
@@ -171,6 +174,7 @@ mod tests {
             "crash@broker.ack before executor-1 report#1 n=1",
             "pause@timer.wait request scheduler-2 a b#1 n=2#2 n=3 for=45201ms",
             "clock_step@timer.fire before scheduler-1 report#2 n=1 by=-2000ms",
+            "lock_failover@lock.renew before executor-1 report#1 n=2 lose=500ms",
             "partition@outbox.read before scheduler-1 - n=12 for=3201ms",
             "partition@outbox.read before scheduler-1 - n=12 for=3201ms direction=to_server",
             "partition@outbox.read before scheduler-1 - n=12 for=3201ms direction=from_server",

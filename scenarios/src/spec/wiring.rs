@@ -10,7 +10,7 @@ use evidence::Step;
 use scheduler::IdentityKey;
 use scheduler::dispatch::{ClaimConfig, Order};
 use scheduler::effects::ProtectionConfig;
-use scheduler::guards::{Acquire, GuardConfig, InsertWhen, Release};
+use scheduler::guards::{Acquire, GuardConfig, InsertWhen, Release, Unlock};
 use scheduler::steps;
 
 /// Why no execution of this scenario comes to a step, in words; `None`: it may.
@@ -27,6 +27,10 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
         "guard" | "lock" => of_guard(step, &scenario.guard),
         "downstream" => of_downstream(step, scenario),
         "recovery" => of_recovery(scenario),
+        "coordinator" => {
+            let none = scenario.coordinator.is_none();
+            none.then_some("there is no coordinator")
+        }
         _ => None,
     }
 }
@@ -115,7 +119,7 @@ fn of_guard(step: &Step, guard: &GuardConfig) -> Option<&'static str> {
                 config.acquire == Acquire::TwoStep,
             ),
             (&steps::LOCK_RENEW, config.renewal().is_some()),
-            (&steps::LOCK_RELEASE, config.release != Release::Off),
+            (&steps::LOCK_RELEASE, config.release != Unlock::Off),
         ]),
         GuardConfig::StateMachine(config) => calls(&[
             (&steps::GUARD_ENTER, true),
@@ -175,6 +179,11 @@ mod tests {
                 "downstream.lookup",
                 "broker.renew",
                 "dispatch.release",
+                "coordinator.join",
+                "coordinator.beat",
+                "coordinator.campaign",
+                "coordinator.shards",
+                "coordinator.leave",
             ]
         );
     }

@@ -60,6 +60,9 @@ pub enum EffectError {
     /// A later attempt owns the run; nothing happened.
     #[error("a later attempt owns the run; nothing happened")]
     Superseded,
+    /// The key was used before with another content: nothing happened, and never will.
+    #[error("the key was used before with another content; nothing happened")]
+    Mismatch,
 }
 
 /// Makes an effect so that a second attempt does no harm, or less.
@@ -83,6 +86,7 @@ async fn call(effect: Effect<'_>, request: Request) -> Result<(), EffectError> {
             Err(EffectError::InProgress)
         }
         Ok(Reply::Stale) => Err(EffectError::Superseded),
+        Ok(Reply::Mismatch) => Err(EffectError::Mismatch),
         Err(CallError::Refused) if effect.ports.weak(Weakness::RefusedIsDone) => Ok(()),
         Err(CallError::TimedOut) if effect.ports.weak(Weakness::UnknownIsDone) => Ok(()),
         Err(error) => Err(call_failed(effect.ports, at, error)),

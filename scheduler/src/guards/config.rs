@@ -141,7 +141,7 @@ impl GuardConfig {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::guards::{Acquire, InsertWhen, Release, TimeSource};
+    use crate::guards::{Acquire, InsertWhen, Release, Renew, TimeSource, Unlock};
 
     fn read(text: &str) -> Result<GuardConfig, String> {
         toml::from_str(text).map_err(|error| error.message().to_owned())
@@ -178,10 +178,11 @@ mod tests {
         assert_eq!(
             read("kind = 'redis_lock'"),
             Ok(GuardConfig::RedisLock(RedisLockConfig {
+                renew: Renew::OwnerChecked,
                 acquire: Acquire::SetNxPx,
                 ttl: Span::secs(20),
                 renew_every: None,
-                release: Release::OwnerChecked,
+                release: Unlock::OwnerChecked,
                 busy: None,
                 on_lost: OnLost::Continue,
             }))

@@ -21,7 +21,7 @@ pub use knobs::{BusyPolicy, OnLost, Release, TimeSource};
 pub use lock_row::LockRowConfig;
 pub use none::NoneConfig;
 pub use process_mutex::ProcessMutexConfig;
-pub use redis_lock::{Acquire, RedisLockConfig};
+pub use redis_lock::{Acquire, RedisLockConfig, Renew, Unlock};
 pub use state_machine::StateMachineConfig;
 
 use crate::ports::{CallError, Fut, Key, Statements};

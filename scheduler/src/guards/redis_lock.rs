@@ -8,9 +8,7 @@
 //! **Source**: S0.10, S1.12, S2.5.
 
 use super::record::tell;
-use super::{
-    BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Release, Settle, Visit,
-};
+use super::{BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Settle, Visit};
 use crate::dispatch::failed;
 use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;
@@ -31,8 +29,11 @@ pub struct RedisLockConfig {
     /// How often the holder extends it to its full TTL. Default: a third of the TTL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub renew_every: Option<Switchable>,
+    /// What a renewal asks before it extends the lock. Default: whether it is still its own.
+    #[serde(skip_serializing_if = "Renew::is_default")]
+    pub renew: Renew,
     /// How the lock is given back. Default: by its owner only.
-    pub release: Release,
+    pub release: Unlock,
     /// What happens to a message whose key is locked; default by topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<BusyPolicy>,
@@ -46,7 +47,8 @@ impl Default for RedisLockConfig {
             acquire: Acquire::SetNxPx,
             ttl: Span::secs(20),
             renew_every: None,
-            release: Release::OwnerChecked,
+            renew: Renew::OwnerChecked,
+            release: Unlock::OwnerChecked,
             busy: None,
             on_lost: OnLost::Continue,
         }
@@ -62,6 +64,40 @@ pub enum Acquire {
     SetNxPx,
     /// SETNX, then EXPIRE: a crash in between leaves a lock that never ends.
     TwoStep,
+}
+
+/// What a renewal asks before it extends the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Renew {
+    /// Whether the lock is still this owner's, in one script with the extension.
+    #[default]
+    OwnerChecked,
+    /// Nothing (PEXPIRE): a late renewal prolongs the lock of the next owner.
+    Blind,
+    /// Only whether it is set (SET XX PX): a late renewal takes the lock from the next owner.
+    Overwrite,
+}
+
+impl Renew {
+    fn is_default(&self) -> bool {
+        *self == Renew::OwnerChecked
+    }
+}
+
+/// How the lock is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unlock {
+    /// Only if it still carries this owner's token, in one script.
+    #[default]
+    OwnerChecked,
+    /// GET, and DEL if it was this owner's: the lock may change hands in between.
+    GetThenDelete,
+    /// Whoever holds it now: may take away the lock of the next owner.
+    Blind,
+    /// Not at all: it ends by itself.
+    Off,
 }
 
 impl RedisLockConfig {
@@ -108,21 +144,25 @@ impl RedisLock {
         }
     }
 
+    async fn extend(&self, at: At<'_>, visit: &Visit<'_>) -> Result<bool, CallError> {
+        let (locks, ttl) = (&self.ports.locks, self.config.ttl);
+        let (key, token) = (visit.key, Token(visit.token));
+        match self.config.renew {
+            Renew::OwnerChecked => locks.expire(at, key, Some(token), ttl).await,
+            Renew::Blind => locks.expire(at, key, None, ttl).await,
+            Renew::Overwrite => locks.set_if_present(at, key, token, ttl).await,
+        }
+    }
+
     /// Ends when the lock is somebody else's, or must be taken for it.
     async fn renew(&self, visit: Visit<'_>, every: Span) {
         let (runtime, step) = (&self.ports.runtime, &steps::LOCK_RENEW);
         let at = At::new(step, visit.ids);
-        let owner = Some(Token(visit.token));
         let mut ends = runtime.monotonic().plus(self.config.ttl);
         loop {
             runtime.sleep(every).await;
             let asked = runtime.monotonic();
-            match self
-                .ports
-                .locks
-                .expire(at, visit.key, owner, self.config.ttl)
-                .await
-            {
+            match self.extend(at, &visit).await {
                 Ok(true) => {
                     self.ports.journal.mark(&marks::LOCK_RENEWED);
                     ends = asked.plus(self.config.ttl);
@@ -167,15 +207,20 @@ impl Guard for RedisLock {
         outcome: Outcome,
     ) -> Fut<'a, Result<Settle, CallError>> {
         Box::pin(async move {
-            let owner = match self.config.release {
-                Release::OwnerChecked => Some(Token(visit.token)),
-                Release::Blind => None,
-                Release::Off => return Ok(outcome.settle_without_record()),
-            };
+            let (locks, token) = (&self.ports.locks, Token(visit.token));
             let step = &steps::LOCK_RELEASE;
             let at = At::new(step, visit.ids);
+            let released = match self.config.release {
+                Unlock::OwnerChecked => locks.delete(at, visit.key, Some(token)).await,
+                Unlock::GetThenDelete => match locks.get(at, visit.key).await {
+                    Ok(Some(owner)) if owner == token => locks.delete(at, visit.key, None).await,
+                    other => other.map(|_| false),
+                },
+                Unlock::Blind => locks.delete(at, visit.key, None).await,
+                Unlock::Off => return Ok(outcome.settle_without_record()),
+            };
             // A release that fails leaves the lock to its TTL.
-            match self.ports.locks.delete(at, visit.key, owner).await {
+            match released {
                 Ok(true) => {}
                 Ok(false) => self.ports.journal.mark(&marks::LOCK_NOT_OURS),
                 Err(error) => tell(&self.ports, step, visit.ids, failed(error)),
@@ -253,7 +298,11 @@ mod tests {
 
     #[test]
     fn only_a_blind_release_frees_the_lock_of_the_next_owner() {
-        for (release, next) in [(Release::OwnerChecked, true), (Release::Blind, false)] {
+        for (release, next) in [
+            (Unlock::OwnerChecked, true),
+            (Unlock::GetThenDelete, true),
+            (Unlock::Blind, false),
+        ] {
             let bench = Bench::new();
             let guard = guard(
                 &bench,
@@ -268,6 +317,34 @@ mod tests {
             bench.finish(&*guard, 1, &late, Outcome::Succeeded);
             let held = bench.enter(&*guard, 3) == BUSY;
             assert_eq!(held, next, "{release:?}");
+        }
+    }
+
+    #[test]
+    fn a_late_renewal_that_does_not_check_prolongs_or_takes_the_lock_of_the_next_owner() {
+        for (renew, lost, taken) in [
+            (Renew::OwnerChecked, true, false),
+            (Renew::Blind, false, false),
+            (Renew::Overwrite, false, true),
+        ] {
+            let bench = Bench::new();
+            let guard = guard(
+                &bench,
+                RedisLockConfig {
+                    renew,
+                    ..RedisLockConfig::default()
+                },
+            );
+            let late = bench.run(&*guard, 1);
+            let mut hold = bench.hold(&*guard, 1, &late).unwrap();
+            assert!(!bench.advance(&mut hold, Span::ZERO));
+            bench.pass(Span::secs(20));
+            let next = bench.run(&*guard, 2);
+            assert_eq!(bench.advance(&mut hold, Span::ZERO), lost, "{renew:?}");
+            // The next owner's checked release finds its lock, unless it was taken.
+            bench.finish(&*guard, 2, &next, Outcome::Succeeded);
+            let held = bench.enter(&*guard, 3) == BUSY;
+            assert_eq!(held, taken, "{renew:?}");
         }
     }
 

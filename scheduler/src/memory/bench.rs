@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 use super::{
-    ManualRuntime, ManualTime, MemoryBroker, MemoryDatabase, MemoryDownstream, MemoryJournal,
-    MemoryLocks, Recognises, block_on, lock,
+    ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream,
+    MemoryJournal, MemoryLocks, Recognises, block_on, lock,
 };
 use crate::guards::{
     Entry, Guard, GuardConfig, GuardContext, Outcome, Permit, Settle, Visit, state_of,
@@ -130,6 +130,30 @@ impl LockService for Flaky<MemoryLocks> {
         )
     }
 
+    fn set_if_present<'a>(
+        &'a self,
+        at: At<'a>,
+        key: &'a LockKey,
+        token: Token,
+        ttl: Span,
+    ) -> Fut<'a, Result<bool, CallError>> {
+        Box::pin(
+            self.mishaps
+                .call(async move { self.port.set_if_present(at, key, token, ttl).await }),
+        )
+    }
+
+    fn get<'a>(
+        &'a self,
+        at: At<'a>,
+        key: &'a LockKey,
+    ) -> Fut<'a, Result<Option<Token>, CallError>> {
+        Box::pin(
+            self.mishaps
+                .call(async move { self.port.get(at, key).await }),
+        )
+    }
+
     fn expire<'a>(
         &'a self,
         at: At<'a>,
@@ -219,6 +243,7 @@ impl Bench {
                 database: database.clone(),
                 broker,
                 locks: locks.clone(),
+                coordinator: Arc::new(MemoryCoordinator::default()),
                 downstream: downstream.clone(),
             },
         };

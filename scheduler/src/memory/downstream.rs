@@ -96,7 +96,7 @@ impl Downstream for MemoryDownstream {
         let what = match reply {
             Reply::Performed => What::Effect { number },
             Reply::Repeated => What::Repeated,
-            Reply::InProgress | Reply::Stale => What::EffectRefused,
+            Reply::InProgress | Reply::Stale | Reply::Mismatch => What::EffectRefused,
         };
         self.journal.record(at, what);
         Box::pin(ready(Ok(reply)))

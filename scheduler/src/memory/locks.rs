@@ -83,6 +83,27 @@ impl LockService for MemoryLocks {
         Box::pin(ready(Ok(free)))
     }
 
+    fn set_if_present<'a>(
+        &'a self,
+        _: At<'a>,
+        key: &'a LockKey,
+        token: Token,
+        ttl: Span,
+    ) -> Fut<'a, Result<bool, CallError>> {
+        let done = self.with_held(key, None, |held, now| {
+            let ends = Some(now.plus(ttl));
+            held.insert(key.clone(), Held { owner: token, ends });
+        });
+        Box::pin(ready(Ok(done)))
+    }
+
+    fn get<'a>(&'a self, _: At<'a>, key: &'a LockKey) -> Fut<'a, Result<Option<Token>, CallError>> {
+        let now = (self.now)();
+        let held = lock(&self.held);
+        let alive = held.get(key).filter(|lock| lock.is_alive(now));
+        Box::pin(ready(Ok(alive.map(|lock| lock.owner))))
+    }
+
     fn expire<'a>(
         &'a self,
         _: At<'a>,

@@ -28,6 +28,7 @@
 pub(crate) mod bench;
 mod block_on;
 mod broker;
+mod coordinator;
 mod database;
 mod downstream;
 mod journal;
@@ -37,6 +38,7 @@ mod time;
 
 pub use block_on::block_on;
 pub use broker::MemoryBroker;
+pub use coordinator::MemoryCoordinator;
 pub use database::MemoryDatabase;
 pub use downstream::{LedgerEntry, MemoryDownstream, Recognises};
 pub use journal::{MemoryJournal, Silence};

@@ -134,6 +134,13 @@ impl Condition {
         self
     }
 
+    /// The lists of tests; none: it always holds.
+    pub fn lists(&self) -> impl Iterator<Item = impl Iterator<Item = &Test>> {
+        self.tests
+            .chunk_by(|(list, _), (next, _)| list == next)
+            .map(|tests| tests.iter().map(|(_, test)| test))
+    }
+
     /// Whether it holds for a row, by the database's clock.
     pub fn holds(&self, cells: &[Value], now: Timestamp) -> bool {
         self.tests.is_empty()

@@ -24,6 +24,8 @@ pub enum Reply {
     InProgress,
     /// The fencing token has been superseded; nothing happened.
     Stale,
+    /// The key was used before with another content; nothing happened.
+    Mismatch,
 }
 
 /// The downstream, as one instance is connected to it.

@@ -22,6 +22,19 @@ pub trait LockService: Send + Sync {
         ttl: Option<Span>,
     ) -> Fut<'a, Result<bool, CallError>>;
 
+    /// SET key token XX PX ttl: true if the key was set, by whomever; it is this token's then.
+    fn set_if_present<'a>(
+        &'a self,
+        at: At<'a>,
+        key: &'a LockKey,
+        token: Token,
+        ttl: Span,
+    ) -> Fut<'a, Result<bool, CallError>>;
+
+    /// GET key: whose it is.
+    fn get<'a>(&'a self, at: At<'a>, key: &'a LockKey)
+    -> Fut<'a, Result<Option<Token>, CallError>>;
+
     /// PEXPIRE key ttl, only for this owner if `owner` is given: true if it was done.
     fn expire<'a>(
         &'a self,

@@ -4,6 +4,7 @@
 //! above is the same code in all three. All traits are object-safe and answer with boxed futures.
 
 mod broker;
+mod coordinator;
 mod database;
 mod downstream;
 mod lock;
@@ -11,6 +12,7 @@ mod runtime;
 pub mod sql;
 
 pub use broker::{Broker, Delivery, Envelope, Published, Receipt, Settled};
+pub use coordinator::{Coordinator, Election, Epoch, SessionId, Shard, Standing};
 pub use database::{
     Answer, Answers, Cells, Column, Condition, Database, Expr, Isolation, Key, OnConflict, Row,
     RowLock, Statement, Statements, Table, Test, Transaction, Value,
@@ -80,6 +82,8 @@ pub struct Ports {
     pub broker: Arc<dyn Broker>,
     /// The lock service.
     pub locks: Arc<dyn LockService>,
+    /// The coordinator.
+    pub coordinator: Arc<dyn Coordinator>,
     /// The outside world.
     pub downstream: Arc<dyn Downstream>,
 }

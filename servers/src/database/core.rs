@@ -3,6 +3,7 @@
 use super::engine::{Engine, Flavor};
 use super::session::{Session, SessionId, Waiting};
 use super::{innodb, postgres};
+use crate::broken::{self, Broken};
 use crate::{Choice, Ms};
 use scheduler::ports::Table;
 use scheduler::ports::sql::{SqlError, TableDef};
@@ -71,10 +72,15 @@ pub(super) async fn wait(handle: &Handle, id: SessionId) -> Result<(), SqlError>
         let now = core.now;
         let check = core.flavor == Flavor::Postgres;
         let session = core.session_mut(id);
+        let check_after = if broken::is(Broken::PostgresCloserIsVictim) {
+            0
+        } else {
+            session.settings.deadlock_check
+        };
         session.signal = None;
         session.waiting = Some(Waiting {
             until: session.settings.lock_wait.map(|wait| now + wait),
-            check_at: check.then_some(now + session.settings.deadlock_check),
+            check_at: check.then_some(now + check_after),
             named: false,
         });
     }

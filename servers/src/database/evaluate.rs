@@ -70,6 +70,7 @@ impl<'a> Scope<'a> {
     fn now(&self) -> i64 {
         let session = self.core.session(self.session);
         as_int(match self.core.flavor {
+            Flavor::Postgres if broken::is(Broken::PostgresNowOfStatement) => session.statement_at,
             Flavor::Postgres => session.transaction_at,
             Flavor::MariaDb if broken::is(Broken::MariaNowOfTransaction) => session.transaction_at,
             Flavor::MariaDb => session.statement_at,

@@ -61,7 +61,11 @@ async fn take(
         {
             let mut core = handle.borrow_mut();
             if holder(&core, &name).is_none_or(|holder| holder == id) {
-                core.session_mut(id).named.push(Held { name, transaction });
+                let session = core.session_mut(id);
+                // Without BEGIN the transaction is over with the statement, and so is its lock.
+                if session.in_transaction || !transaction {
+                    session.named.push(Held { name, transaction });
+                }
                 return Ok(true);
             }
             if wait == Some(0) {

@@ -177,18 +177,30 @@ impl Server {
             .map(|after| session.idle_since + after)
     }
 
+    /// The session that is due first; of several at the same moment the choice takes one.
+    fn next_due(&self) -> Option<SessionId> {
+        let mut core = self.core.borrow_mut();
+        let now = core.now;
+        let mut due: Vec<(Ms, SessionId)> = core
+            .sessions
+            .iter()
+            .filter_map(|(id, session)| Some((self.deadline_of(*id, session)?, *id)))
+            .filter(|(at, _)| *at <= now)
+            .collect();
+        due.sort_unstable();
+        let first = due.first()?.0;
+        due.retain(|(at, _)| *at == first);
+        let chosen = match due.len() {
+            1 => 0,
+            several => core.choice.choose(several),
+        };
+        due.get(chosen).map(|(_, id)| *id)
+    }
+
     /// The one session that is due first does what is due.
     fn fire_due(&mut self) {
+        let Some(id) = self.next_due() else { return };
         let now = self.core.borrow().now;
-        let due = {
-            let core = self.core.borrow();
-            core.sessions
-                .iter()
-                .filter_map(|(id, session)| Some((self.deadline_of(*id, session)?, *id)))
-                .filter(|(at, _)| *at <= now)
-                .min()
-        };
-        let Some((_, id)) = due else { return };
         let mut core = self.core.borrow_mut();
         let engine = core.engine();
         let session = core.session_mut(id);

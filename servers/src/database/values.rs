@@ -139,6 +139,7 @@ pub(super) fn fit(
         (Value::Null, _) if column.nullable => Ok((Value::Null, None)),
         (Value::Null, kind) if lenient => Ok((implicit_default(kind), Some(WARN_NULL))),
         (Value::Null, _) => Err(SqlError::NotNull),
+        (value, Type::Any) => Ok((value, None)),
         (Value::Text(text), Type::Text { max_chars, .. }) => {
             fit_text(text, max_chars, flavor, lenient)
         }
@@ -186,7 +187,7 @@ fn fit_text(
 /// What MariaDB puts in the place of a NULL that it ignores.
 fn implicit_default(kind: Type) -> Value {
     match kind {
-        Type::Int | Type::Time { .. } => Value::Int(0),
+        Type::Any | Type::Int | Type::Time { .. } => Value::Int(0),
         Type::Text { .. } => Value::Text("".into()),
     }
 }

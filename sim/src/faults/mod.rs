@@ -3,15 +3,21 @@
 mod broker_restart;
 mod clock_step;
 mod crash;
+mod database_failover;
+mod database_restart;
 mod delay;
 mod duplicate_request;
 mod graceful_stop;
+mod lock_failover;
+mod lock_restart;
 mod lose_reply;
 mod lose_request;
 mod operator_replay;
 mod partition;
 mod pause;
+mod purge;
 mod refuse;
+mod session_loss;
 
 use crate::agenda::Ms;
 use crate::calls::CallKey;
@@ -98,6 +104,12 @@ fn strike(world: &mut World, strike: &Strike<'_>) -> Travel {
         FaultKind::BrokerRestart => broker_restart::strike,
         FaultKind::OperatorReplay => operator_replay::strike,
         FaultKind::ClockStep => clock_step::strike,
+        FaultKind::LockFailover => lock_failover::strike,
+        FaultKind::DatabaseFailover => database_failover::strike,
+        FaultKind::DatabaseRestart => database_restart::strike,
+        FaultKind::LockRestart => lock_restart::strike,
+        FaultKind::SessionLoss => session_loss::strike,
+        FaultKind::Purge => purge::strike,
     };
     strike_by(world, strike);
     Travel::On { later: 0 }
@@ -130,6 +142,9 @@ pub(crate) fn tell(world: &World, fault: &Fault, step: &'static Step, until: Opt
     });
     let by = match fault.kind {
         FaultKind::ClockStep => format!(" by {} ms", fault.magnitude_ms),
+        FaultKind::LockFailover | FaultKind::DatabaseFailover => {
+            format!(" losing {} ms", fault.magnitude_ms)
+        }
         FaultKind::PartitionToServer => " (to the server)".to_owned(),
         FaultKind::PartitionFromServer => " (from the server)".to_owned(),
         _ => String::new(),

@@ -2,6 +2,7 @@
 
 mod broker;
 mod call;
+mod coordinator;
 mod database;
 mod downstream;
 mod lock;
@@ -39,6 +40,7 @@ impl Window {
             database: window.clone(),
             broker: window.clone(),
             locks: window.clone(),
+            coordinator: window.clone(),
             downstream: window,
         }
     }

@@ -1,6 +1,7 @@
 //! Models of the servers: each answers a request at once, or later.
 
 pub(crate) mod broker;
+pub(crate) mod coordinator;
 pub(crate) mod database;
 pub(crate) mod downstream;
 pub(crate) mod lock;
@@ -11,6 +12,7 @@ pub(crate) enum Request {
     Database(database::DatabaseRequest),
     Broker(broker::BrokerRequest),
     Lock(lock::LockRequest),
+    Coordinator(coordinator::CoordinatorRequest),
     Downstream(downstream::DownstreamRequest),
 }
 
@@ -21,7 +23,8 @@ pub(crate) enum Response {
     Published(scheduler::ports::Published),
     Delivery(scheduler::ports::Delivery),
     Settled(scheduler::ports::Settled),
-    Locked(bool),
+    Locked(lock::Locked),
+    Coordinated(coordinator::Coordinated),
     Reply(scheduler::ports::Reply),
     Found(bool),
 }

@@ -31,6 +31,20 @@ pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String
         }
         FaultKind::GracefulStop => format!("{who} was told to stop {}", when()),
         FaultKind::BrokerRestart => format!("the broker restarted at {}", at(strike.at)),
+        FaultKind::LockRestart => {
+            format!("the lock service restarted at {}", at(strike.at))
+        }
+        FaultKind::LockFailover => format!(
+            "a replica of the lock service took over at {} without the last {lasts}",
+            at(strike.at)
+        ),
+        FaultKind::DatabaseFailover => format!(
+            "a standby of the database took over at {} without the last {lasts}",
+            at(strike.at)
+        ),
+        FaultKind::DatabaseRestart => format!("the database restarted at {}", at(strike.at)),
+        FaultKind::SessionLoss => format!("the coordinator forgot {who}'s session {}", when()),
+        FaultKind::Purge => format!("the downstream forgot its keys at {}", at(strike.at)),
         FaultKind::OperatorReplay => format!("a person replayed the message at {}", at(strike.at)),
         FaultKind::ClockStep => format!(
             "{who}'s clock jumped {} by {}",
@@ -113,6 +127,11 @@ fn words(step: &Step) -> Words {
         "broker.reject" => ("rejection", "rejected the message"),
         "recovery.scan" => ("scan", "looked for unfinished runs"),
         "recovery.requeue" => ("re-queueing", "re-queued the run"),
+        "coordinator.join" => ("joining", "joined"),
+        "coordinator.beat" => ("beat", "said that it was there"),
+        "coordinator.campaign" => ("candidacy", "asked to lead"),
+        "coordinator.shards" => ("question for its shards", "asked for its shards"),
+        "coordinator.leave" => ("leave", "left"),
         "work" => ("work", "began the work"),
         _ => ("step", "went on"),
     };
@@ -125,6 +144,7 @@ fn server(step: &Step) -> &'static str {
         Some(Server::Broker) => "the broker",
         Some(Server::Downstream) => "the downstream",
         Some(Server::Lock) => "the lock service",
+        Some(Server::Coordinator) => "the coordinator",
         Some(Server::Database) | None => "the database",
     }
 }

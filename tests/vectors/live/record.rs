@@ -8,15 +8,15 @@ use super::cases::Case;
 use super::client::{Answer, Connection, Session};
 use serde_json::{Value, json};
 use servers::database::Flavor;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How long a wait is looked at, in milliseconds: longer than the deadlock check of PostgreSQL.
-const SETTLE: u64 = 150;
+const SETTLE: u64 = 100;
 /// Before the server is asked whether a session waits.
 const QUICK: Duration = Duration::from_millis(15);
-/// How old MariaDB's own list of waits can be, with a margin.
-const STALE: Duration = Duration::from_millis(110);
 /// For a step that neither ends nor waits.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -28,7 +28,9 @@ pub struct Live {
 }
 
 impl Live {
-    pub fn open(flavor: Flavor, number: usize) -> Result<Self, String> {
+    pub fn open(flavor: Flavor) -> Result<Self, String> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let mut admin = Connection::open(flavor, "")?;
         let server = super::cases::server_name(flavor);
         let database = format!("runkey_live_{server}_{}_{number}", std::process::id());
@@ -57,7 +59,7 @@ impl Live {
         let mut recording = Recording {
             live: self,
             sessions: Vec::new(),
-            waiting: BTreeMap::new(),
+            waiting: BTreeSet::new(),
             steps: Vec::new(),
         };
         for _ in &case.sessions {
@@ -90,7 +92,7 @@ struct Recording<'a> {
     live: &'a mut Live,
     sessions: Vec<Session>,
     /// Sessions that wait.
-    waiting: BTreeMap<usize, ()>,
+    waiting: BTreeSet<usize>,
     steps: Vec<Value>,
 }
 
@@ -123,7 +125,7 @@ impl Recording<'_> {
         while !ahead.is_empty() || !self.waiting.is_empty() {
             let next = ahead
                 .iter()
-                .position(|(session, _)| !self.waiting.contains_key(session));
+                .position(|(session, _)| !self.waiting.contains(session));
             let Some((session, sql)) = next.and_then(|at| ahead.remove(at)) else {
                 return Err("everybody waits".to_owned());
             };
@@ -145,19 +147,23 @@ impl Recording<'_> {
                     .push(json!({"session": name, "sql": sql, "expect": expect}));
                 return Ok(());
             }
-            let by = self.blockers(case, session);
-            match reported {
-                _ if by.is_empty() => reported = None,
-                None => reported = Some(Instant::now()),
-                Some(since) if since.elapsed() >= Duration::from_millis(SETTLE) => {
-                    self.steps.push(json!({
-                        "session": name, "sql": sql, "settle_ms": SETTLE,
-                        "expect": {"blocks": true, "by": by},
-                    }));
-                    self.waiting.insert(session, ());
-                    return Ok(());
+            let waits = self.waits();
+            let by = self.blockers(case, session, &waits);
+            if waits.at < began || by.names.is_empty() {
+                reported = None;
+                continue;
+            }
+            let since = *reported.get_or_insert(waits.at);
+            if waits.at - since >= Duration::from_millis(SETTLE) {
+                let mut expect = json!({"blocks": true});
+                if by.certain {
+                    expect["by"] = json!(by.names);
                 }
-                Some(_) => {}
+                self.steps.push(json!({
+                    "session": name, "sql": sql, "settle_ms": SETTLE, "expect": expect,
+                }));
+                self.waiting.insert(session);
+                return Ok(());
             }
         }
         Err(format!("{sql} neither ends nor waits"))
@@ -172,59 +178,135 @@ impl Recording<'_> {
         let began = Instant::now();
         let mut quiet: Option<Instant> = None;
         while began.elapsed() < PATIENCE {
-            let mut all_wait = true;
-            for session in self.waiting.keys().copied().collect::<Vec<_>>() {
+            let waits = self.waits();
+            let mut all_wait = waits.at >= began;
+            for session in self.waiting.clone() {
                 if let Some(answer) = self.sessions[session].answer(Duration::from_millis(2)) {
                     self.waiting.remove(&session);
-                    quiet = None;
+                    all_wait = false;
                     self.steps.push(json!({
                         "session": case.sessions[session], "op": "await", "expect": told(answer),
                     }));
-                } else if self.blockers(case, session).is_empty() {
+                } else if self.blockers(case, session, &waits).names.is_empty() {
                     all_wait = false;
                 }
             }
             if self.waiting.is_empty() {
                 return Ok(());
             }
-            let since = *quiet.get_or_insert_with(Instant::now);
             if !all_wait {
                 quiet = None;
-            } else if since.elapsed() >= STALE {
+                continue;
+            }
+            let since = *quiet.get_or_insert(waits.at);
+            if waits.at - since >= Duration::from_millis(SETTLE) {
                 // The model's clock goes on as far, so that what was due has happened there, too.
-                let ms = u64::try_from(STALE.as_millis()).unwrap_or(u64::MAX);
                 self.steps
-                    .push(json!({"op": "sleep", "ms": ms, "expect": {}}));
+                    .push(json!({"op": "sleep", "ms": SETTLE, "expect": {}}));
                 return Ok(());
             }
         }
         Err("a session that waited neither ends nor waits".to_owned())
     }
 
-    /// Whom a session waits for, as the server says.
-    fn blockers(&mut self, case: &Case, session: usize) -> Vec<String> {
+    /// Who waits for whom, as the server says.
+    fn waits(&mut self) -> Waits {
+        match self.live.flavor {
+            Flavor::Postgres => self.waits_of_postgres(),
+            Flavor::MariaDb => waits_of_mariadb(&mut self.live.admin),
+        }
+    }
+
+    fn waits_of_postgres(&mut self) -> Waits {
+        let at = Instant::now();
+        let mut pairs = Vec::new();
+        for session in &self.sessions {
+            let waiter = &session.number;
+            let sql = format!("SELECT unnest(pg_blocking_pids({waiter})) AS n");
+            for holder in self.live.admin.texts(&sql) {
+                pairs.push(Pair {
+                    waiter: waiter.clone(),
+                    holder,
+                    certain: true,
+                });
+            }
+        }
+        Waits { at, pairs }
+    }
+
+    /// Whom a session waits for.
+    fn blockers(&self, case: &Case, session: usize, waits: &Waits) -> Blockers {
         let number = &self.sessions[session].number;
-        let sql = match self.live.flavor {
-            Flavor::Postgres => format!("SELECT unnest(pg_blocking_pids({number})) AS n"),
-            Flavor::MariaDb => format!(
-                "SELECT DISTINCT holder.trx_mysql_thread_id AS n \
-                 FROM information_schema.INNODB_LOCK_WAITS wait \
-                 JOIN information_schema.INNODB_TRX holder ON holder.trx_id = wait.blocking_trx_id \
-                 JOIN information_schema.INNODB_TRX waiter ON waiter.trx_id = wait.requesting_trx_id \
-                 WHERE waiter.trx_mysql_thread_id = {number}"
-            ),
-        };
-        let numbers = self.live.admin.texts(&sql);
-        let mut names: Vec<String> = self
-            .sessions
-            .iter()
-            .zip(&case.sessions)
-            .filter(|(session, _)| numbers.contains(&session.number))
+        let own = waits.pairs.iter().filter(|pair| pair.waiter == *number);
+        let own: Vec<&Pair> = own.filter(|pair| pair.holder != *number).collect();
+        let named = self.sessions.iter().zip(&case.sessions);
+        let mut names: Vec<String> = named
+            .filter(|(holder, _)| own.iter().any(|pair| pair.holder == holder.number))
             .map(|(_, name)| name.clone())
             .collect();
         names.sort();
-        names
+        Blockers {
+            certain: names.len() == 1 || own.iter().all(|pair| pair.certain),
+            names,
+        }
     }
+}
+
+/// Whom a session waits for, by name.
+struct Blockers {
+    names: Vec<String>,
+    /// Whether the server could tell them from others.
+    certain: bool,
+}
+
+/// What a server says of its waits.
+#[derive(Clone)]
+struct Waits {
+    /// When it was asked.
+    at: Instant,
+    pairs: Vec<Pair>,
+}
+
+/// One waits for another, by the server's numbers.
+#[derive(Clone)]
+struct Pair {
+    waiter: String,
+    holder: String,
+    certain: bool,
+}
+
+/// MariaDB keeps what it says of its waits until nobody has asked for 100 ms: all cases ask
+/// together, and seldom.
+static ASKED: Mutex<Option<Waits>> = Mutex::new(None);
+const SELDOM: Duration = Duration::from_millis(120);
+
+fn waits_of_mariadb(admin: &mut Connection) -> Waits {
+    let mut asked = ASKED
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(waits) = asked.as_ref().filter(|waits| waits.at.elapsed() < SELDOM) {
+        return waits.clone();
+    }
+    let at = Instant::now();
+    // A transaction that has written nothing has the number 0 there, as all such have.
+    let pairs = admin.texts(
+        "SELECT CONCAT(waiter.trx_mysql_thread_id, ' ', holder.trx_mysql_thread_id, ' ', \
+                       waits.blocking_trx_id <> 0 AND waits.requesting_trx_id <> 0) \
+         FROM information_schema.INNODB_LOCK_WAITS waits \
+         JOIN information_schema.INNODB_TRX holder ON holder.trx_id = waits.blocking_trx_id \
+         JOIN information_schema.INNODB_TRX waiter ON waiter.trx_id = waits.requesting_trx_id \
+         WHERE waiter.trx_state = 'LOCK WAIT' AND holder.trx_lock_structs > 0",
+    );
+    let pair = |pair: &String| {
+        let mut words = pair.split(' ').map(str::to_owned);
+        Some(Pair {
+            waiter: words.next()?,
+            holder: words.next()?,
+            certain: words.next()? == "1",
+        })
+    };
+    let pairs = pairs.iter().filter_map(pair).collect();
+    asked.insert(Waits { at, pairs }).clone()
 }
 
 /// What a vector expects of an answer: success, where there is nothing else to tell.

@@ -3,15 +3,21 @@
 mod broker_restart;
 mod clock_step;
 mod crash;
+mod database_failover;
+mod database_restart;
 mod delay;
 mod duplicate_request;
 mod graceful_stop;
+mod lock_failover;
+mod lock_restart;
 mod lose_reply;
 mod lose_request;
 mod operator_replay;
 mod partition;
 mod pause;
+mod purge;
 mod refuse;
+mod session_loss;
 
 use super::Phase;
 
@@ -48,11 +54,23 @@ pub enum FaultKind {
     OperatorReplay = 12,
     /// The wall clock of the instance jumps.
     ClockStep = 13,
+    /// A replica of the lock service takes over that was behind.
+    LockFailover = 14,
+    /// The lock service restarts, with what was on disk.
+    LockRestart = 15,
+    /// The coordinator forgets the sessions of an instance.
+    SessionLoss = 16,
+    /// The downstream forgets before its time what it has done.
+    Purge = 17,
+    /// A standby of the database takes over that was behind.
+    DatabaseFailover = 18,
+    /// The database restarts: connections break, open transactions are gone.
+    DatabaseRestart = 19,
 }
 
 impl FaultKind {
     /// Every kind, by number.
-    pub const ALL: [FaultKind; 14] = [
+    pub const ALL: [FaultKind; 20] = [
         FaultKind::LoseRequest,
         FaultKind::LoseReply,
         FaultKind::Delay,
@@ -67,6 +85,12 @@ impl FaultKind {
         FaultKind::BrokerRestart,
         FaultKind::OperatorReplay,
         FaultKind::ClockStep,
+        FaultKind::LockFailover,
+        FaultKind::LockRestart,
+        FaultKind::SessionLoss,
+        FaultKind::Purge,
+        FaultKind::DatabaseFailover,
+        FaultKind::DatabaseRestart,
     ];
 
     /// As written in files, tokens' explanations and output. The three partitions share a name
@@ -87,7 +111,22 @@ impl FaultKind {
             FaultKind::BrokerRestart => "broker_restart",
             FaultKind::OperatorReplay => "operator_replay",
             FaultKind::ClockStep => "clock_step",
+            FaultKind::LockFailover => "lock_failover",
+            FaultKind::LockRestart => "lock_restart",
+            FaultKind::SessionLoss => "session_loss",
+            FaultKind::Purge => "purge",
+            FaultKind::DatabaseFailover => "database_failover",
+            FaultKind::DatabaseRestart => "database_restart",
         }
+    }
+
+    /// Whether it is inside the envelope of the recommended stack: every kind but failovers that
+    /// lose what was committed, and the purge of a memory. `full` has these, `beyond` all.
+    pub const fn is_inside(self) -> bool {
+        !matches!(
+            self,
+            FaultKind::LockFailover | FaultKind::DatabaseFailover | FaultKind::Purge
+        )
     }
 }
 
@@ -102,7 +141,7 @@ pub struct Description {
     pub source: &'static str,
     /// How much of it.
     pub amount: Amount,
-    /// Where it applies in the space `full`.
+    /// Where it applies in the space `full`, or in `beyond` where it is outside the envelope.
     pub places: &'static [(Scope, Phase)],
     /// Where it applies in the space `core`; of a list of amounts only the one just past the
     /// longest deadline.
@@ -118,6 +157,9 @@ pub enum Amount {
     Lasting,
     /// How far it jumps: the same, in both directions.
     Jumping,
+    /// Of how long the changes are lost: as far as a replica may be behind, and just below and
+    /// just past every deadline that is shorter.
+    Losing,
 }
 
 /// A set of steps.
@@ -133,6 +175,18 @@ pub enum Scope {
     BrokerCalls,
     /// Steps that call a server for a run of which the broker has already accepted a message.
     CallsOfAcceptedRuns,
+    /// Steps that call the lock service, where a restart loses something.
+    LockThatForgets,
+    /// Steps that call the lock service, where it has a replica.
+    LockWithReplica,
+    /// Steps that call the database, where the scenario names the product.
+    DatabaseProduct,
+    /// Steps that call the database, where it has a standby that is behind.
+    DatabaseWithStandby,
+    /// Steps that call the coordinator.
+    CoordinatorCalls,
+    /// Steps that call a downstream that remembers requests for a while.
+    CallsOfTheForgetful,
     /// `timer.wait`.
     Waits,
     /// Steps whose decision reads the instance's own wall clock.
@@ -155,6 +209,12 @@ static ALL: [&Description; FaultKind::ALL.len()] = [
     &broker_restart::BROKER_RESTART,
     &operator_replay::OPERATOR_REPLAY,
     &clock_step::CLOCK_STEP,
+    &lock_failover::LOCK_FAILOVER,
+    &lock_restart::LOCK_RESTART,
+    &session_loss::SESSION_LOSS,
+    &purge::PURGE,
+    &database_failover::DATABASE_FAILOVER,
+    &database_restart::DATABASE_RESTART,
 ];
 
 /// The description of a kind.

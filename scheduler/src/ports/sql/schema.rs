@@ -14,6 +14,8 @@ pub enum Collation {
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
+    /// Whatever is put there.
+    Any,
     /// A whole number.
     Int,
     /// A text of at most so many characters.

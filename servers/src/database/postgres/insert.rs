@@ -150,15 +150,20 @@ impl Job {
         Ok((!conflicts).then_some(tid))
     }
 
-    /// From REPEATABLE READ on a row that the transaction cannot see is no reason to do nothing.
+    /// From REPEATABLE READ on a row that the transaction cannot see is no reason to do nothing. At
+    /// SERIALIZABLE the row counts as read.
     fn must_see(&self, table: Table, tid: Tid) -> Result<(), SqlError> {
-        let core = self.handle.borrow();
+        let mut core = self.handle.borrow_mut();
         let store = &core.postgres;
         let own = store
             .version(table, tid)
             .is_some_and(|version| store.xids.is_own(version.xmin, self.id));
-        if self.keeps_snapshot && !own && !self.sees(&core, table, tid) {
+        if self.keeps_snapshot && !self.visit(&mut core, table, tid)? && !own {
             return Err(SqlError::SerializationFailure);
+        }
+        if !own {
+            let serializable = &mut core.postgres.serializable;
+            serializable.read(self.id, Target::Version(table, tid));
         }
         Ok(())
     }

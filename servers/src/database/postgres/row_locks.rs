@@ -58,6 +58,7 @@ impl Job {
                     other => other,
                 });
             };
+            waiting::overtaken(&self.handle, self.id).await;
             match self.newest(table, at, want).await? {
                 Ok(newest) => at = newest,
                 Err(ended) => return Ok(ended),

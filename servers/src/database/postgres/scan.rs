@@ -141,7 +141,7 @@ impl Job {
 
     /// Looks at a version: whether the statement sees it. What it must not see, or what somebody
     /// has changed since, was written after this transaction in any order.
-    fn visit(&self, core: &mut Core, table: Table, tid: Tid) -> Result<bool, SqlError> {
+    pub(super) fn visit(&self, core: &mut Core, table: Table, tid: Tid) -> Result<bool, SqlError> {
         let visible = self.sees(core, table, tid);
         let store = &mut core.postgres;
         let Some(oldest) = store.serializable.reader(self.id)? else {

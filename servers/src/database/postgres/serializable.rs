@@ -125,11 +125,13 @@ impl Serializable {
         self.flag(me, other, me)
     }
 
-    /// The session is about to write here: everybody who has read it comes before.
+    /// The session is about to write here: everybody who has read it comes before. Whoever writes a
+    /// row need not have read it, too (`forgets`), unless the write may be undone alone.
     pub(super) fn check_write(
         &mut self,
         id: SessionId,
         targets: &[Target],
+        forgets: bool,
     ) -> Result<(), SqlError> {
         let Some((me, member)) = self.of(id) else {
             return Ok(());
@@ -139,7 +141,7 @@ impl Serializable {
         }
         member.wrote = true;
         for target in targets {
-            if matches!(target, Target::Version(..)) {
+            if forgets && matches!(target, Target::Version(..)) {
                 self.members
                     .entry(me)
                     .and_modify(|member| member.reads.remove(*target));

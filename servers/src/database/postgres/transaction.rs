@@ -23,6 +23,13 @@ pub(super) struct Transaction {
     pub(super) cid: Cid,
 }
 
+impl Transaction {
+    /// Whether what is done now may be undone alone.
+    pub(super) fn has_savepoint(&self) -> bool {
+        self.levels.len() > 1
+    }
+}
+
 /// A transaction, or what was done since a savepoint.
 #[derive(Debug, Default)]
 struct Level {

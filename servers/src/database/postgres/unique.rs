@@ -178,7 +178,9 @@ impl Job {
 
     /// Before writing: whoever has read there comes first.
     pub(super) fn check_write(&self, targets: &[Target]) -> Result<(), SqlError> {
-        let serializable = &mut self.handle.borrow_mut().postgres.serializable;
-        serializable.check_write(self.id, targets)
+        let store = &mut self.handle.borrow_mut().postgres;
+        let transaction = store.transactions.get(&self.id);
+        let forgets = transaction.is_none_or(|transaction| !transaction.has_savepoint());
+        store.serializable.check_write(self.id, targets, forgets)
     }
 }

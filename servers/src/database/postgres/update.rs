@@ -111,6 +111,8 @@ impl Job {
                 Err(Verdict::Updated) => {}
                 Err(_) => return Ok(None),
             }
+            // Whoever was next in the queue goes on at the same moment.
+            waiting::overtaken(&self.handle, self.id).await;
             let want = Want {
                 mode: Mode::Exclusive,
                 when_locked: WhenLocked::Wait,

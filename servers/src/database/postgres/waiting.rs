@@ -13,6 +13,8 @@ use super::xids::Xid;
 use scheduler::ports::Table;
 use scheduler::ports::sql::{SqlError, WhenLocked};
 use std::collections::BTreeSet;
+use std::future::poll_fn;
+use std::task::Poll;
 
 /// A row, as whoever queues for it names it.
 pub(super) type Place = (Table, Tid);
@@ -95,6 +97,23 @@ pub(super) async fn turn(
     }
     wait(handle, id).await?;
     Ok(true)
+}
+
+/// Whoever goes on at the same moment may go first: whoever was woken by leaving the queue is as
+/// quick as whoever left it.
+pub(super) async fn overtaken(handle: &Handle, id: SessionId) {
+    let mut yields = {
+        let mut core = handle.borrow_mut();
+        !core.runnable.is_empty() && core.choice.choose(2) == 1
+    };
+    poll_fn(|_| {
+        if !std::mem::replace(&mut yields, false) {
+            return Poll::Ready(());
+        }
+        handle.borrow_mut().runnable.push(id);
+        Poll::Pending
+    })
+    .await;
 }
 
 impl Store {

@@ -1,22 +1,28 @@
 //! The database: tables with a unique key, transactions that wait for each other's rows.
 //!
-//! Read committed, as far as the guards can see it: a statement sees what was committed when it
+//! Unless the scenario names a product ([`modelled`]), it is read committed, as far as the guards
+//! can see it, and quick: a statement sees what was committed when it
 //! ran, an insert of a key that an open transaction has inserted waits for that transaction, and
 //! a row that an open transaction has changed or locked is waited for by every other writer. A
 //! request runs at one instant unless it has to wait; a wait in a circle is refused at once, to
 //! the one who closes it (PostgreSQL's victim, too, is the one whose check finds the cycle).
 
 mod interest;
+mod modelled;
 mod sessions;
+mod standby;
 mod statements;
 mod tables;
 
+pub(crate) use modelled::Profile;
 pub(crate) use tables::{Stored, Tables};
 
 use crate::calls::CallKey;
 use evidence::{Ids, SlotTag, Timestamp};
-use scheduler::ports::{Answers, Statements, Table};
+use modelled::{Mirror, Modelled};
+use scheduler::ports::{Answer, Answers, Row, RowLock, Statement, Statements, Table};
 use sessions::Sessions;
+use standby::Standby;
 
 /// What a call asks of the database.
 #[derive(Clone, Debug)]
@@ -48,8 +54,8 @@ pub(crate) enum Ran {
     Done(Working, Committed),
     /// It waits for another transaction.
     Waits,
-    /// It was rolled back: waiting would never end.
-    Deadlock(Working),
+    /// It was rolled back: waiting would never end, or it cannot be put in order with others.
+    Refused(Working),
 }
 
 /// What a commit changed, as far as others care.
@@ -73,11 +79,39 @@ pub(crate) struct Database {
     pub(crate) tables: Tables,
     pub(crate) sessions: Sessions,
     waiting: Vec<Working>,
+    /// The product that the scenario names does the work.
+    modelled: Option<Box<Modelled>>,
+    standby: Standby,
+    replica_lag_ms: i64,
+    /// While it restarts.
+    pub(crate) down: bool,
+}
+
+/// What a scenario says of the database.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rules {
+    /// The product; `None`: what all of them have.
+    pub(crate) profile: Option<Profile>,
+    /// How far behind a standby may be, in milliseconds.
+    pub(crate) behind_ms: i64,
+    /// How far behind plain reads are, in milliseconds.
+    pub(crate) replica_lag_ms: i64,
 }
 
 impl Database {
-    /// No rows and no transactions.
-    pub(crate) fn clear(&mut self) {
+    /// No rows and no transactions, and a server of these rules.
+    pub(crate) fn open(&mut self, rules: &Rules) {
+        self.clear();
+        self.modelled = rules
+            .profile
+            .as_ref()
+            .map(|profile| Box::new(Modelled::new(profile.clone())));
+        self.standby.open(rules.behind_ms.max(rules.replica_lag_ms));
+        self.replica_lag_ms = rules.replica_lag_ms;
+        self.down = false;
+    }
+
+    fn clear(&mut self) {
         self.tables.clear();
         self.sessions.clear();
         self.waiting.clear();
@@ -85,13 +119,30 @@ impl Database {
 
     /// A request arrives.
     pub(crate) fn arrive(&mut self, now: Timestamp, working: Working) -> Ran {
+        if self.replica_lag_ms > 0 && reads_only(&working) {
+            return self.read_behind(now, working);
+        }
+        if let Some(modelled) = &mut self.modelled {
+            let mut mirror = Mirror {
+                rows: &mut self.tables,
+                standby: &mut self.standby,
+            };
+            return modelled.arrive(now, working, &mut mirror);
+        }
         self.sessions.open(working.session, working.interactive);
         self.go_on(now, working)
     }
 
-    /// Whether no transaction is open and none waits.
-    pub(crate) fn rests(&self) -> bool {
-        self.waiting.is_empty() && self.sessions.none_open()
+    /// Whether no transaction is open, none waits, and nobody is behind.
+    pub(crate) fn rests(&self, now: Timestamp) -> bool {
+        self.standby.has_all(now) && self.is_idle()
+    }
+
+    fn is_idle(&self) -> bool {
+        match &self.modelled {
+            Some(modelled) => modelled.rests(),
+            None => self.waiting.is_empty() && self.sessions.none_open(),
+        }
     }
 
     /// Runs a request from where it is to its end, or to its next wait.
@@ -120,7 +171,7 @@ impl Database {
                 statements::Step::WaitFor(holder) => {
                     if self.sessions.would_deadlock(working.session, holder) {
                         self.sessions.rollback(working.session, &mut self.tables);
-                        return Ran::Deadlock(working);
+                        return Ran::Refused(working);
                     }
                     self.sessions.waits(working.session, holder);
                     self.waiting.push(working);
@@ -129,7 +180,8 @@ impl Database {
             }
         }
         let committed = if working.commit || !working.interactive {
-            self.sessions.commit(working.session)
+            self.sessions
+                .commit(now, working.session, &mut self.standby)
         } else {
             Committed::default()
         };
@@ -139,6 +191,13 @@ impl Database {
     /// After a transaction has ended: runs those that waited for it, in the order in which they
     /// came. Gives what each came to.
     pub(crate) fn wake_waiting(&mut self, now: Timestamp) -> Vec<Ran> {
+        if let Some(modelled) = &mut self.modelled {
+            let mut mirror = Mirror {
+                rows: &mut self.tables,
+                standby: &mut self.standby,
+            };
+            return modelled.wake_waiting(now, &mut mirror);
+        }
         let mut outcomes = Vec::new();
         let mut place = 0;
         while place < self.waiting.len() {
@@ -158,9 +217,73 @@ impl Database {
     }
 
     /// An open transaction is over without a commit: its client is gone or gave up.
-    pub(crate) fn abandon(&mut self, session: u32) {
+    pub(crate) fn abandon(&mut self, now: Timestamp, session: u32) {
         self.sessions.close_connection(session);
+        if let Some(modelled) = &mut self.modelled {
+            return modelled.abandon(now, session);
+        }
         self.waiting.retain(|working| working.session != session);
         self.sessions.rollback(session, &mut self.tables);
     }
+
+    /// When a server that waits for something next does something by itself.
+    pub(crate) fn next_deadline(&self) -> Option<Timestamp> {
+        self.modelled.as_ref()?.next_deadline()
+    }
+
+    /// What a replica answers that does not have the last commits yet.
+    fn read_behind(&self, now: Timestamp, mut working: Working) -> Ran {
+        for statement in &working.statements {
+            let (table, matches): (_, &dyn Fn(&Row) -> bool) = match statement {
+                Statement::Select { table, key, .. } => (*table, &|row| row.key == *key),
+                Statement::Scan { table, when } => (*table, &|row| when.holds(&row.cells, now)),
+                _ => continue,
+            };
+            let mut rows = self
+                .standby
+                .rows(now, self.replica_lag_ms, table, &self.tables);
+            rows.retain(|row| matches(row));
+            working.answers.push(Answer::Rows(rows));
+        }
+        working.next = working.statements.len();
+        Ran::Done(working, Committed::default())
+    }
+
+    /// The database stops without warning: every transaction is gone, and what was committed less
+    /// than `lose_ms` ago. Gives the calls that waited.
+    pub(crate) fn go_down(&mut self, now: Timestamp, lose_ms: i64) -> Vec<CallKey> {
+        self.down = true;
+        let mut calls: Vec<CallKey> = Vec::new();
+        calls.extend(self.waiting.drain(..).filter_map(|working| working.call));
+        self.sessions.rollback_all(&mut self.tables);
+        if let Some(modelled) = &mut self.modelled {
+            let mut mirror = Mirror {
+                rows: &mut self.tables,
+                standby: &mut self.standby,
+            };
+            calls.extend(modelled.crash(now, &mut mirror));
+        }
+        if lose_ms > 0 {
+            self.standby.lose(now, lose_ms, &mut self.tables);
+            if let Some(modelled) = &mut self.modelled {
+                modelled.restore(now, &self.tables);
+            }
+        }
+        calls
+    }
+}
+
+/// Whether a request may go to a replica: plain reads outside a transaction.
+fn reads_only(working: &Working) -> bool {
+    !working.interactive
+        && working.statements.iter().all(|statement| {
+            matches!(
+                statement,
+                Statement::Scan { .. }
+                    | Statement::Select {
+                        lock: RowLock::None,
+                        ..
+                    }
+            )
+        })
 }

@@ -1,7 +1,9 @@
 //! Open transactions: what they have changed, which rows they hold, whom they wait for.
 
+use super::standby::Standby;
 use super::tables::{Stored, Tables};
 use super::{Committed, Table};
+use evidence::Timestamp;
 use rustc_hash::FxHashSet;
 use scheduler::ports::Key;
 use scheduler::tables;
@@ -213,14 +215,20 @@ impl Sessions {
     }
 
     /// The changes are there for everybody.
-    pub(crate) fn commit(&mut self, id: u32) -> Committed {
+    pub(super) fn commit(&mut self, now: Timestamp, id: u32, standby: &mut Standby) -> Committed {
         let mut committed = Committed::default();
         if let Some(mut session) = self.close(id) {
-            for change in session.changes.drain(..) {
+            for change in &session.changes {
                 committed.tables |= 1 << change.table.0;
                 committed.effects +=
                     u32::from(change.table == tables::EFFECTS && change.before.is_none());
             }
+            if standby.listens() {
+                let before = session.changes.drain(..);
+                let before = before.map(|change| (change.table, change.key, change.before));
+                standby.commit(now, before.collect());
+            }
+            session.changes.clear();
             self.spare.push(session);
         }
         committed
@@ -233,6 +241,14 @@ impl Sessions {
                 tables.put(change.table, &change.key, change.before);
             }
             self.spare.push(session);
+        }
+    }
+
+    /// Every transaction is gone.
+    pub(super) fn rollback_all(&mut self, tables: &mut Tables) {
+        while let Some(id) = self.open.last().map(|session| session.id) {
+            self.closed.insert(id);
+            self.rollback(id, tables);
         }
     }
 }

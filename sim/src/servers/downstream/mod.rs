@@ -1,15 +1,19 @@
 //! The outside world: a ledger of effects that cannot be rolled back.
 //!
-//! A request takes `latency` to have its effect; what becomes of a second one with the same key in
-//! that time is `in_flight`. A test can put its own judgement in place of the built-in protections
-//! ([`Outside`]).
+//! The model of `servers`, with the simulator's keys and callers. A test can put its own judgement
+//! in place of the built-in protections ([`Outside`]).
 
 use crate::agenda::Ms;
 use crate::calls::CallKey;
 use evidence::{Ids, Timestamp};
-use scenarios::file::InFlight;
 use scheduler::ports::{Key, Reply};
-use std::collections::{BTreeMap, BTreeSet};
+use servers::downstream as model;
+use servers::downstream::{Answer, OnMismatch, Terms};
+
+pub(crate) use servers::downstream::{Arrived, Remembered};
+
+/// What finishing a request came to.
+pub(crate) type Finished = model::Finished<CallKey, Asker>;
 
 /// What a call asks of the downstream.
 #[derive(Clone, Debug)]
@@ -41,46 +45,11 @@ pub(crate) struct Asker {
     pub(crate) ids: Ids,
 }
 
-/// A request at work.
-struct Performing {
-    call: Option<CallKey>,
-    asker: Asker,
-    request: scheduler::ports::Request,
-}
-
-enum Known {
-    InFlight { waiting: Vec<CallKey> },
-    Done { at: Ms },
-}
-
-/// What arriving came to.
-pub(crate) enum Arrived {
-    /// The effect will be there after the latency; the number names the request.
-    Working(u32),
-    /// Answered at once.
-    Answered(Reply),
-    /// The call waits for another one.
-    Waiting,
-}
-
-/// What finishing came to.
-pub(crate) struct Finished {
-    pub(crate) asker: Asker,
-    /// The calls to answer, each with its reply.
-    pub(crate) answers: Vec<(CallKey, Reply)>,
-    /// What the request itself came to.
-    pub(crate) reply: Reply,
-}
-
 /// The state of the downstream.
 pub(crate) struct DownstreamModel {
-    retention: Option<Ms>,
-    in_flight: InFlight,
-    keys: BTreeMap<Key, Known>,
-    /// Keys of effects that have happened, for lookups.
-    performed: BTreeSet<Key>,
-    fences: BTreeMap<Key, u64>,
-    performing: Vec<Option<Performing>>,
+    model: model::Downstream<Key, CallKey, Asker>,
+    /// Whether requests are told apart by what they ask for.
+    compares_contents: bool,
     outside: Option<Box<dyn Outside>>,
 }
 
@@ -88,31 +57,18 @@ impl DownstreamModel {
     /// An outside world in which nothing has happened.
     pub(crate) fn new() -> Self {
         DownstreamModel {
-            retention: None,
-            in_flight: InFlight::default(),
-            keys: BTreeMap::new(),
-            performed: BTreeSet::new(),
-            fences: BTreeMap::new(),
-            performing: Vec::new(),
+            model: model::Downstream::default(),
+            compares_contents: false,
             outside: None,
         }
     }
 
-    /// Nothing has happened yet. `retention`: how long a key is remembered; `None`: keys are not
-    /// looked at.
-    pub(crate) fn open(
-        &mut self,
-        retention: Option<Ms>,
-        in_flight: InFlight,
-        outside: Option<Box<dyn Outside>>,
-    ) {
-        self.retention = retention;
-        self.in_flight = in_flight;
+    /// Nothing has happened yet.
+    pub(crate) fn open(&mut self, terms: Terms, outside: Option<Box<dyn Outside>>) {
+        self.compares_contents =
+            terms.dedup_window.is_some() || terms.on_mismatch == OnMismatch::Refuse;
+        self.model.open(terms);
         self.outside = outside;
-        self.keys.clear();
-        self.performed.clear();
-        self.fences.clear();
-        self.performing.clear();
     }
 
     /// A request to perform arrives; `call` is whom to answer.
@@ -123,150 +79,83 @@ impl DownstreamModel {
         asker: Asker,
         request: scheduler::ports::Request,
     ) -> Arrived {
-        if self.outside.is_none() {
-            if let Some(reply) = self.fenced(&asker, &request) {
-                return Arrived::Answered(reply);
-            }
-            if let Some(arrived) = self.known(now, call, &request) {
-                return arrived;
-            }
-        }
-        let number = u32::try_from(self.performing.len()).unwrap_or(u32::MAX);
-        self.performing.push(Some(Performing {
-            call,
-            asker,
-            request,
-        }));
-        Arrived::Working(number)
-    }
-
-    /// Whether no request is at work.
-    pub(crate) fn rests(&self) -> bool {
-        self.performing.iter().all(Option::is_none)
-    }
-
-    /// What it knows by key: (1, since when), (2, performed), (3, highest fence), in key order.
-    pub(crate) fn remembered(&self) -> impl Iterator<Item = (u64, &Key, u64)> {
-        let keys = self.keys.iter().map(|(key, known)| match known {
-            Known::Done { at } => (1, key, *at),
-            Known::InFlight { .. } => (1, key, Ms::MAX),
+        let run = asker.ids.run.as_ref().map(|run| run.text().clone());
+        // Two requests ask for the same where they are for the same run.
+        let content = run.clone().filter(|_| self.compares_contents);
+        let fence = request.fence.map(|fence| {
+            // What a token protects: what the key names, or the run.
+            let resource = request.key.clone().or(run);
+            (resource.unwrap_or_default(), fence)
         });
-        let performed = self.performed.iter().map(|key| (2, key, 0));
-        let fences = self.fences.iter().map(|(key, fence)| (3, key, *fence));
-        keys.chain(performed).chain(fences)
-    }
-
-    /// A stale fencing token is refused; a newer one is remembered.
-    fn fenced(&mut self, asker: &Asker, request: &scheduler::ports::Request) -> Option<Reply> {
-        let fence = request.fence?;
-        let resource = resource(asker, request)?;
-        let highest = self.fences.entry(resource).or_insert(fence);
-        if fence < *highest {
-            return Some(Reply::Stale);
-        }
-        *highest = fence;
-        None
-    }
-
-    fn known(
-        &mut self,
-        now: Ms,
-        call: Option<CallKey>,
-        request: &scheduler::ports::Request,
-    ) -> Option<Arrived> {
-        let (Some(retention), Some(key), None) = (self.retention, &request.key, request.fence)
-        else {
-            return None;
+        let request = model::Request {
+            key: request.key,
+            fence,
+            content,
         };
-        match self.keys.get_mut(key) {
-            Some(Known::Done { at }) if now < at.saturating_add(retention) => {
-                Some(Arrived::Answered(Reply::Repeated))
-            }
-            Some(Known::InFlight { waiting }) => match self.in_flight {
-                InFlight::Wait => {
-                    waiting.extend(call);
-                    Some(Arrived::Waiting)
-                }
-                InFlight::Conflict => Some(Arrived::Answered(Reply::InProgress)),
-                InFlight::Naive => None,
-            },
-            _ => {
-                if self.in_flight != InFlight::Naive {
-                    self.keys.insert(
-                        key.clone(),
-                        Known::InFlight {
-                            waiting: Vec::new(),
-                        },
-                    );
-                }
-                None
-            }
+        if self.outside.is_some() {
+            self.model.work(call, asker, request)
+        } else {
+            self.model.arrive(now, call, asker, request)
         }
     }
 
     /// The latency of a request is over.
     pub(crate) fn finish(&mut self, now: Ms, number: u32, at: Timestamp) -> Option<Finished> {
-        let performing = self.performing.get_mut(number as usize)?.take()?;
-        let Performing {
-            call,
-            asker,
-            request,
-        } = performing;
-        let reply = self.decide(&asker, &request, at);
-        let mut answers: Vec<(CallKey, Reply)> =
-            call.map(|call| (call, reply)).into_iter().collect();
-        if let (None, Some(_), Some(key), None) =
-            (&self.outside, self.retention, &request.key, request.fence)
-            && let Some(Known::InFlight { waiting }) =
-                self.keys.insert(key.clone(), Known::Done { at: now })
-        {
-            answers.extend(waiting.into_iter().map(|call| (call, Reply::Repeated)));
-        }
-        Some(Finished {
-            asker,
-            answers,
-            reply,
-        })
+        let decided = match &mut self.outside {
+            None => None,
+            Some(outside) => {
+                let request = self.model.at_work(number)?;
+                let request = scheduler::ports::Request {
+                    key: request.key.clone(),
+                    fence: request.fence.as_ref().map(|(_, fence)| *fence),
+                };
+                Some(answer(outside.perform(&request, at)))
+            }
+        };
+        self.model.finish(now, number, decided)
     }
 
-    fn decide(
-        &mut self,
-        asker: &Asker,
-        request: &scheduler::ports::Request,
-        at: Timestamp,
-    ) -> Reply {
-        if let Some(outside) = &mut self.outside {
-            return outside.perform(request, at);
-        }
-        match (request.fence, resource(asker, request)) {
-            (Some(fence), Some(resource))
-                if self
-                    .fences
-                    .get(&resource)
-                    .is_some_and(|highest| fence < *highest) =>
-            {
-                Reply::Stale
-            }
-            _ => {
-                self.performed.extend(request.key.clone());
-                Reply::Performed
-            }
-        }
-    }
-
-    /// Whether the effect with this key has happened.
-    pub(crate) fn lookup(&mut self, key: &Key, at: Timestamp) -> bool {
+    /// Whether a look-up finds the effect with this key.
+    pub(crate) fn lookup(&mut self, now: Ms, key: &Key, at: Timestamp) -> bool {
         match &mut self.outside {
             Some(outside) => outside.lookup(key, at),
-            None => self.performed.contains(key),
+            None => self.model.lookup(now, key),
         }
+    }
+
+    /// It forgets before its time what it has done. A test's own downstream remembers by itself.
+    pub(crate) fn purge(&mut self) {
+        self.model.purge();
+    }
+
+    /// Whether no request is at work.
+    pub(crate) fn rests(&self) -> bool {
+        self.model.rests()
+    }
+
+    /// What it remembers, in an order that depends on nothing else.
+    pub(crate) fn remembered(&self) -> impl Iterator<Item = (&Key, Remembered)> {
+        self.model.remembered()
     }
 }
 
-/// What a fencing token protects.
-fn resource(asker: &Asker, request: &scheduler::ports::Request) -> Option<Key> {
-    request
-        .key
-        .clone()
-        .or_else(|| asker.ids.run.as_ref().map(|run| run.text().clone()))
+/// An answer as the port gives it.
+pub(crate) fn reply(answer: Answer) -> Reply {
+    match answer {
+        Answer::Performed => Reply::Performed,
+        Answer::Repeated => Reply::Repeated,
+        Answer::InProgress => Reply::InProgress,
+        Answer::Stale => Reply::Stale,
+        Answer::Mismatch => Reply::Mismatch,
+    }
+}
+
+fn answer(reply: Reply) -> Answer {
+    match reply {
+        Reply::Performed => Answer::Performed,
+        Reply::Repeated => Answer::Repeated,
+        Reply::InProgress => Answer::InProgress,
+        Reply::Stale => Answer::Stale,
+        Reply::Mismatch => Answer::Mismatch,
+    }
 }

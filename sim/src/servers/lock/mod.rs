@@ -1,8 +1,10 @@
-//! The lock service: keys with an owner and a time to live, as Redis keeps them.
+//! The lock service: the model of `servers`, with the simulator's keys and tokens.
 
 use crate::agenda::Ms;
+use scenarios::file::LockTable;
+use scheduler::Span;
 use scheduler::ports::{LockKey, Token};
-use std::collections::BTreeMap;
+use servers::lock::{Lives, Only, Persistence, Server, Stop};
 
 /// What a call asks of the lock service.
 #[derive(Clone, Debug)]
@@ -13,6 +15,10 @@ pub(crate) enum LockRequest {
         token: Token,
         ttl: Option<Ms>,
     },
+    /// SET key token XX PX ttl.
+    SetIfPresent { key: LockKey, token: Token, ttl: Ms },
+    /// GET.
+    Get { key: LockKey },
     /// PEXPIRE, for this owner only where one is given.
     Expire {
         key: LockKey,
@@ -23,108 +29,59 @@ pub(crate) enum LockRequest {
     Delete { key: LockKey, owner: Option<Token> },
 }
 
-struct Held {
-    token: Token,
-    expires: Option<Ms>,
+/// What it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Locked {
+    Done(bool),
+    Owner(Option<Token>),
 }
 
-/// The keys that are set.
-#[derive(Default)]
+/// The lock service.
 pub(crate) struct Locks {
-    held: BTreeMap<LockKey, Held>,
+    pub(crate) server: Server<Token>,
+}
+
+impl Default for Locks {
+    fn default() -> Self {
+        Locks {
+            server: Server::new(Persistence::None, 0),
+        }
+    }
 }
 
 impl Locks {
     /// No key is set.
-    pub(crate) fn clear(&mut self) {
-        self.held.clear();
+    pub(crate) fn open(&mut self, table: &LockTable) {
+        let lag = table.fails_over().map_or(0, Span::ms);
+        self.server = Server::new(table.on_disk(), lag);
     }
 
     /// Does what the request says.
-    pub(crate) fn handle(&mut self, now: Ms, request: LockRequest) -> bool {
-        match request {
+    pub(crate) fn handle(&mut self, now: Ms, request: LockRequest) -> Locked {
+        let keys = &mut self.server.keys;
+        Locked::Done(match request {
             LockRequest::SetIfAbsent { key, token, ttl } => {
-                if self.get(now, &key).is_some() {
-                    return false;
-                }
-                self.held.insert(
-                    key,
-                    Held {
-                        token,
-                        expires: ttl.map(|ttl| now + ttl),
-                    },
-                );
-                true
+                let lives = ttl.map_or(Lives::Forever, |ttl| Lives::Until(now + ttl));
+                keys.set(now, &key, token, Only::IfAbsent, lives)
             }
-            LockRequest::Expire { key, owner, ttl } => match self.get(now, &key) {
-                Some(held) if owner.is_none_or(|owner| owner == held.token) => {
-                    held.expires = Some(now + ttl);
-                    true
-                }
-                _ => false,
+            LockRequest::SetIfPresent { key, token, ttl } => {
+                let lives = Lives::Until(now + ttl);
+                keys.set(now, &key, token, Only::IfPresent, lives)
+            }
+            LockRequest::Get { key } => return Locked::Owner(keys.get(now, &key).copied()),
+            LockRequest::Expire { key, owner, ttl } => match owner {
+                Some(owner) => keys.expire_if(now, &key, &owner, now + ttl),
+                None => keys.expire(now, &key, Some(now + ttl)),
             },
-            LockRequest::Delete { key, owner } => match self.get(now, &key) {
-                Some(held) if owner.is_none_or(|owner| owner == held.token) => {
-                    self.held.remove(&key);
-                    true
-                }
-                _ => false,
+            LockRequest::Delete { key, owner } => match owner {
+                Some(owner) => keys.delete_if(now, &key, &owner),
+                None => keys.delete(now, &key),
             },
-        }
+        })
     }
 
-    /// The keys that are set, each with its owner and the end of its time.
-    pub(crate) fn held(&self, now: Ms) -> impl Iterator<Item = (&LockKey, Token, Option<Ms>)> {
-        self.held
-            .iter()
-            .filter(move |(_, held)| held.expires.is_none_or(|expires| now < expires))
-            .map(|(key, held)| (key, held.token, held.expires))
-    }
-
-    /// The key, if it is set and its time is not over.
-    fn get(&mut self, now: Ms, key: &LockKey) -> Option<&mut Held> {
-        self.held
-            .get_mut(key)
-            .filter(|held| held.expires.is_none_or(|expires| now < expires))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn set(locks: &mut Locks, now: Ms, token: u64) -> bool {
-        let (key, token) = (LockKey::from("k"), Token(token));
-        locks.handle(
-            now,
-            LockRequest::SetIfAbsent {
-                key,
-                token,
-                ttl: Some(20),
-            },
-        )
-    }
-
-    fn delete(locks: &mut Locks, now: Ms, owner: Option<u64>) -> bool {
-        let (key, owner) = (LockKey::from("k"), owner.map(Token));
-        locks.handle(now, LockRequest::Delete { key, owner })
-    }
-
-    #[test]
-    fn a_key_is_free_again_exactly_at_the_end_of_its_ttl() {
-        let mut locks = Locks::default();
-        assert!(set(&mut locks, 0, 1));
-        assert!(!set(&mut locks, 19, 2));
-        assert!(set(&mut locks, 20, 2));
-    }
-
-    #[test]
-    fn a_blind_delete_takes_the_next_owners_lock_and_a_checked_one_does_not() {
-        let mut locks = Locks::default();
-        assert!(set(&mut locks, 0, 1));
-        assert!(set(&mut locks, 20, 2));
-        assert!(!delete(&mut locks, 21, Some(1)));
-        assert!(delete(&mut locks, 21, None));
-        assert!(set(&mut locks, 22, 3));
+    /// It is killed: what is not on disk is gone.
+    pub(crate) fn go_down(&mut self, now: Ms) {
+        self.server.stop(now, Stop::Killed);
     }
 }

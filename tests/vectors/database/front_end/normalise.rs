@@ -25,6 +25,11 @@ pub fn tokens(dialect: &dyn Dialect, sql: &str) -> Result<(Vec<Token>, Asides), 
     let snapshot = put(&mut tokens, "WITH CONSISTENT SNAPSHOT", "");
     // MySQL's old words for a shared lock.
     put(&mut tokens, "LOCK IN SHARE MODE", "FOR SHARE");
+    put(
+        &mut tokens,
+        "SET SESSION TRANSACTION",
+        "SET SESSION CHARACTERISTICS AS TRANSACTION",
+    );
     let system = put(&mut tokens, "ALTER SYSTEM SET", "SET");
     let replace = tokens.first().is_some_and(|token| is(token, "REPLACE"));
     if replace {

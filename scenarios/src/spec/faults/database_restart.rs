@@ -1,0 +1,17 @@
+//! `database_restart`: the database restarts; its connections break, open transactions are gone.
+//!
+//! It applies where the scenario names the product: what a restart does to sessions and locks is the
+//! product's, and the quick database has neither.
+
+use super::{Amount, Description, FaultKind, Scope};
+use crate::spec::Phase;
+
+/// See the module.
+pub(super) const DATABASE_RESTART: Description = Description {
+    kind: FaultKind::DatabaseRestart,
+    what: "the database restarts: connections break, open transactions and session locks are gone",
+    source: "an upgrade or a crash of the database",
+    amount: Amount::Nothing,
+    places: &[(Scope::DatabaseProduct, Phase::Before)],
+    core: &[],
+};
