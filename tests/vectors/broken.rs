@@ -35,5 +35,10 @@ fn every_rule_that_is_broken_turns_a_vector_red() {
         std::fs::write(&table, &lines).expect("the table can be written");
     }
     let held = std::fs::read_to_string(&table).expect("the table is there");
-    assert_eq!(held, lines, "RUNKEY_BLESS=1 writes {} anew", table.display());
+    assert_eq!(
+        held,
+        lines,
+        "RUNKEY_BLESS=1 writes {} anew",
+        table.display()
+    );
 }

@@ -84,6 +84,9 @@ pub(super) enum End {
     Disconnect,
 }
 
+/// How much a consumer is preferred for a message.
+pub type Weigh<'a, B> = &'a mut dyn FnMut(&B, Holder) -> u64;
+
 impl<C: Copy, B: Clone> Broker<C, B> {
     /// A consumer waits for a message.
     pub fn consume(&mut self, consumer: C, holder: Holder) {
@@ -103,12 +106,12 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         &mut self,
         now: Ms,
         mut holder: impl FnMut(C) -> Holder,
-        weigh: Option<&mut dyn FnMut(&B, Holder) -> u64>,
+        weigh: Option<Weigh<'_, B>>,
     ) -> Option<HandedOver<C, B>> {
         if self.down {
             return None;
         }
-        if let Some(over) = self.from_buffer(&mut holder) {
+        if let Some(over) = self.take_from_buffer(&mut holder) {
             return Some(over);
         }
         let (at, place, of) = self.next_pair(now, &mut holder, weigh)?;
@@ -138,7 +141,7 @@ impl<C: Copy, B: Clone> Broker<C, B> {
         &mut self,
         now: Ms,
         holder: &mut impl FnMut(C) -> Holder,
-        weigh: Option<&mut dyn FnMut(&B, Holder) -> u64>,
+        weigh: Option<Weigh<'_, B>>,
     ) -> Option<(usize, u32, Taker)> {
         if self.rules.partitions.is_some() {
             return self.next_of_group(now, holder);

@@ -54,7 +54,7 @@ mod tests;
 
 pub use channel::{Channel, UnknownTag};
 pub use dedup::Dedup;
-pub use delivering::{Delivery, GivenUp, HandedOver, Prefetched};
+pub use delivering::{Delivery, GivenUp, HandedOver, Prefetched, Weigh};
 pub use publishing::{Accepted, Publish};
 pub use restarting::Outage;
 pub use rules::Rules;

@@ -6,7 +6,7 @@ use super::{Broker, Delivery, Holder, State};
 impl<C: Copy, B: Clone> Broker<C, B> {
     /// A consumer whose holder has something in its memory takes that first, whatever has become
     /// of the message since: nobody tells the client.
-    pub(super) fn from_buffer(
+    pub(super) fn take_from_buffer(
         &mut self,
         holder: &mut impl FnMut(C) -> Holder,
     ) -> Option<HandedOver<C, B>> {

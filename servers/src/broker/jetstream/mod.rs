@@ -4,11 +4,14 @@
 //! profile `nats-jetstream`; what is added here is what a stream knows: the ids of publishes, what
 //! it keeps, and the numbers that `consumer info` shows.
 
+mod consumer;
+
 use super::rules::{DedupRules, Redelivery, Rules};
-use super::{Broker, Dedup, Outage, Receipt, Settling, State, profiles};
+use super::{Broker, Dedup, Outage, Receipt, State, profiles};
 use crate::Ms;
 use crate::broken::broken;
-use std::collections::{BTreeMap, BTreeSet};
+use consumer::Consumer;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How long a stream keeps a message.
@@ -127,20 +130,6 @@ pub struct StreamInfo {
     pub first_seq: u64,
     /// The number of the last message that was ever accepted.
     pub last_seq: u64,
-}
-
-/// One consumer.
-struct Consumer {
-    queue: Broker<(), u64>,
-    policy: AckPolicy,
-    /// The number of the next delivery.
-    next: u64,
-    /// The number of the delivery under which each message counts as delivered.
-    counted_as: BTreeMap<u64, u64>,
-    /// Up to which delivery, and which message, all is acked.
-    floor: (u64, u64),
-    /// The last message that was delivered for the first time.
-    delivered: u64,
 }
 
 /// A stream with its consumers.
@@ -417,83 +406,5 @@ impl<B: Clone> Stream<B> {
             self.dedup
                 .forget_messages(|message| u64::from(message) == seq);
         }
-    }
-}
-
-impl Consumer {
-    fn deliveries(&self, reply: Reply) -> u32 {
-        self.queue
-            .message(reply.receipt.message)
-            .map_or(1, |message| message.deliveries)
-    }
-
-    /// Whether an answer is about something that lies below the floor.
-    const fn is_settled(&self, reply: Reply) -> bool {
-        reply.consumer_seq <= self.floor.0
-    }
-
-    /// The messages that wait for an ack: delivered, not acked, not given up.
-    fn pending(&self) -> BTreeSet<u64> {
-        let messages = self.queue.messages().iter();
-        let pending = messages.filter(|message| message.deliveries > 0 && !message.is_over());
-        pending.map(|message| message.body).collect()
-    }
-
-    /// Takes an ack in, and says which messages it settled.
-    fn ack(&mut self, now: Ms, reply: Reply) -> Vec<u64> {
-        let Some(seq) = self
-            .queue
-            .message(reply.receipt.message)
-            .map(|message| message.body)
-        else {
-            return Vec::new();
-        };
-        if self.policy == AckPolicy::All {
-            return self.ack_all(now, seq, reply);
-        }
-        let mut number = reply.consumer_seq;
-        if self.pending().contains(&seq) {
-            number = self.counted_as.get(&seq).copied().unwrap_or(number);
-        }
-        let settled = self.queue.ack_at(now, reply.receipt) == Settling::Accepted;
-        let pending = self.pending();
-        if pending.is_empty() {
-            self.floor = (self.next - 1, self.delivered);
-        } else if number == self.floor.0 + 1 {
-            self.floor = (number, seq);
-            let next = pending.range(seq + 1..).next();
-            if let Some((next, number)) =
-                next.and_then(|seq| Some((seq, self.counted_as.get(seq)?)))
-            {
-                self.floor = (number - 1, next - 1);
-            }
-        }
-        if settled { vec![seq] } else { Vec::new() }
-    }
-
-    fn ack_all(&mut self, now: Ms, seq: u64, reply: Reply) -> Vec<u64> {
-        if reply.consumer_seq <= self.floor.0 || seq <= self.floor.1 {
-            return Vec::new();
-        }
-        self.floor = (reply.consumer_seq, seq);
-        let mut settled = Vec::new();
-        for place in 0..self.queue.messages().len() as u32 {
-            let Some(message) = self.queue.message(place) else {
-                continue;
-            };
-            let (body, delivery) = (message.body, message.deliveries);
-            if body <= seq
-                && self.queue.ack_at(
-                    now,
-                    Receipt {
-                        message: place,
-                        delivery,
-                    },
-                ) == Settling::Accepted
-            {
-                settled.push(body);
-            }
-        }
-        settled
     }
 }
