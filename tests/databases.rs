@@ -7,39 +7,53 @@ use explore::{Draw, Table, perform, random_plan};
 use scenarios::catalogue;
 use scenarios::file::DatabaseProfile;
 use scenarios::spec::{Bounds, Space};
+use scheduler::ports::Isolation;
 use set_ups::ready;
 
 /// Random plans of each scenario.
 const PLANS: u64 = 60;
 
-#[test]
-fn under_read_committed_postgresql_gives_the_histories_of_the_quick_database() {
-    let mut differ = Vec::new();
+/// What is compared: the scenario, the seed and the faults of each plan whose histories differ.
+fn differing(named: DatabaseProfile, isolation: Isolation) -> (usize, Vec<String>) {
+    let (mut tried, mut differ) = (0, Vec::new());
     for entry in catalogue::all() {
         let scenario = entry.scenario().unwrap();
-        let mut named = scenario.clone();
-        named.database.profile = DatabaseProfile::Postgresql;
-        let (quick, modelled) = (ready(&scenario), ready(&named));
+        let mut changed = scenario.clone();
+        changed.database.profile = named;
+        changed.database.isolation = isolation;
+        let (quick, modelled) = (ready(&scenario), ready(&changed));
         let space = Table::of(&[&Bounds::new(&scenario, Space::Full)]);
         for number in 0..PLANS {
             let (seed, faults) = (1 + number % 4, (number % 4) as u8);
             let mut draw = Draw::new(number);
-            let plan = random_plan(&quick, &space, seed, faults, &mut draw)
-                .unwrap()
-                .plan;
-            let one = perform(&quick, seed, &plan).unwrap();
-            let same = perform(&modelled, seed, &plan)
-                .is_ok_and(|other| other.trace_hash == one.trace_hash);
-            if !same {
-                let faults = plan.faults.iter().map(|fault| fault.text(&scenario.cast()));
-                differ.push((scenario.name.clone(), seed, faults.collect::<Vec<_>>()));
+            let found = random_plan(&quick, &space, seed, faults, &mut draw).unwrap();
+            let one = perform(&quick, seed, &found.plan).unwrap();
+            let other = perform(&modelled, seed, &found.plan);
+            tried += 1;
+            if !other.is_ok_and(|other| other.trace_hash == one.trace_hash) {
+                let faults = found.plan.faults.iter();
+                let faults = faults.map(|fault| fault.text(&scenario.cast()));
+                let faults = faults.collect::<Vec<_>>().join(", ");
+                differ.push(format!("{} seed {seed}: {faults}", scenario.name));
             }
         }
     }
-    assert!(
-        differ.is_empty(),
-        "{} {:#?}",
-        differ.len(),
-        &differ[..differ.len().min(12)]
-    );
+    (tried, differ)
+}
+
+#[test]
+fn under_read_committed_postgresql_gives_the_histories_of_the_quick_database() {
+    let (tried, differ) = differing(DatabaseProfile::Postgresql, Isolation::ReadCommitted);
+    assert_eq!(tried, 58 * 60);
+    assert!(differ.is_empty(), "{} {differ:#?}", differ.len());
+}
+
+#[test]
+fn serializable_changes_no_history_here_and_mariadb_changes_some() {
+    let count = |profile, isolation| differing(profile, isolation).1.len();
+    let serializable = count(DatabaseProfile::Postgresql, Isolation::Serializable);
+    let mariadb = count(DatabaseProfile::Mariadb, Isolation::RepeatableRead);
+    // Transactions of the pipeline are too short to conflict; gap locks and counts of changed rows
+    // are another matter.
+    assert_eq!((serializable, mariadb), (0, 7));
 }

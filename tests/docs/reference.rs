@@ -364,13 +364,15 @@ impl Page {
         let cases = cases
             .map(|(beside, key)| (beside.to_owned(), key.to_owned()))
             .into_iter();
+        let mariadb = "database.profile = \"mariadb\"";
         let rows = cases
             .chain(profiles.into_iter().skip(1))
+            .chain([(String::new(), mariadb.to_owned())])
             .map(|(beside, key)| {
                 let mut changed = Vec::new();
-                let (with, without) = (other(&format!("{beside}{key}")), other(beside));
+                let (with, without) = (other(&format!("{beside}{key}")), other(&beside));
                 differences(&with.into(), &without.into(), "", &mut changed);
-                let named = key.split(" = ").next().unwrap_or(key);
+                let named = key.split(" = ").next().unwrap_or(&key);
                 let changed = changed.into_iter();
                 let changed = changed.filter(|(path, _)| path != named && path != "guard.kind");
                 let changed: Vec<String> = changed

@@ -223,6 +223,7 @@ impl Knobs {
                 Protected::KeyConflict => InFlight::Conflict,
                 Protected::KeyWait | Protected::Transaction => InFlight::Wait,
             },
+            ..DownstreamTable::default()
         }
     }
 

@@ -7,7 +7,7 @@ mod words;
 pub(super) use check::check;
 pub use profile::BrokerProfile;
 pub use words::{
-    AckFencing, Confirm, DedupBy, DedupScope, DelayedBy, Order, Outage, Refusals, StaleTag,
+    AckFencing, Confirm, DedupBy, DedupScope, DelayedBy, Outage, Refusals, ReturnsTo, StaleTag,
 };
 
 use scheduler::{Span, Switchable};
@@ -107,10 +107,10 @@ pub struct BrokerTable {
     pub max_unsettled: MaxDeliver,
     /// Where a message goes that was deferred, once its time has come.
     #[serde(skip_serializing_if = "is_default")]
-    pub order_after_deferral: Order,
+    pub order_after_deferral: ReturnsTo,
     /// Where a message goes that nobody settled.
     #[serde(skip_serializing_if = "is_default")]
-    pub order_after_loss: Order,
+    pub order_after_loss: ReturnsTo,
     /// Who holds a deferred message.
     #[serde(skip_serializing_if = "is_default")]
     pub delayed_by: DelayedBy,
@@ -157,8 +157,8 @@ impl Default for BrokerTable {
             outage: Outage::Process,
             prefetch: 0,
             max_unsettled: MaxDeliver::Unlimited,
-            order_after_deferral: Order::Back,
-            order_after_loss: Order::Back,
+            order_after_deferral: ReturnsTo::Back,
+            order_after_loss: ReturnsTo::Back,
             delayed_by: DelayedBy::Broker,
             partitions: 0,
             assign: Assign::LongestWaiting,
@@ -294,8 +294,8 @@ impl BrokerTable {
             outage: Outage::Process,
             prefetch: rules.prefetch.unwrap_or(0),
             max_unsettled: MaxDeliver::of(rules.max_unsettled),
-            order_after_deferral: Order::of(rules.nacked),
-            order_after_loss: Order::of(rules.lost),
+            order_after_deferral: ReturnsTo::of(rules.nacked),
+            order_after_loss: ReturnsTo::of(rules.lost),
             delayed_by: DelayedBy::of(rules.delayed),
             partitions: rules.partitions.unwrap_or(0),
             assign: Assign::LongestWaiting,

@@ -29,7 +29,7 @@ mod written_out;
 
 pub use broker::{
     AckFencing, AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, Confirm, DedupBy, DedupScope,
-    DelayedBy, MaxDeliver, Order as BrokerOrder, Outage, Refusals, StaleTag,
+    DelayedBy, MaxDeliver, Outage, Refusals, ReturnsTo, StaleTag,
 };
 pub use coordinator::{CoordinatorProfile, CoordinatorTable};
 pub use database::{DatabaseProfile, DatabaseTable};

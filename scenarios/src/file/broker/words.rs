@@ -121,7 +121,7 @@ impl DedupScope {
 /// Where a message goes that comes back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Order {
+pub enum ReturnsTo {
     /// Behind all others.
     #[default]
     Back,
@@ -131,20 +131,20 @@ pub enum Order {
     Front,
 }
 
-impl Order {
+impl ReturnsTo {
     pub(super) const fn rule(self) -> rules::Order {
         match self {
-            Order::Back => rules::Order::Back,
-            Order::Place => rules::Order::Place,
-            Order::Front => rules::Order::Front,
+            ReturnsTo::Back => rules::Order::Back,
+            ReturnsTo::Place => rules::Order::Place,
+            ReturnsTo::Front => rules::Order::Front,
         }
     }
 
     pub(super) const fn of(rule: rules::Order) -> Self {
         match rule {
-            rules::Order::Back => Order::Back,
-            rules::Order::Place => Order::Place,
-            rules::Order::Front => Order::Front,
+            rules::Order::Back => ReturnsTo::Back,
+            rules::Order::Place => ReturnsTo::Place,
+            rules::Order::Front => ReturnsTo::Front,
         }
     }
 }

@@ -83,11 +83,12 @@ impl Modelled {
             server.submit(0, maker, Query::CreateTable(table, definition));
             server.take(maker);
         }
+        server.kill(0, maker);
         Modelled {
             server,
             profile,
             connections: BTreeMap::new(),
-            idle: vec![maker],
+            idle: Vec::new(),
             waiting: Vec::new(),
         }
     }
@@ -122,6 +123,8 @@ impl Modelled {
     }
 
     fn take_from_pool(&mut self, now: Timestamp) -> SessionId {
+        // A connection is as old as the server's clock says.
+        self.server.advance(ms(now));
         let id = self.idle.pop().unwrap_or_else(|| self.server.connect());
         let isolation = Setting::Isolation(self.profile.isolation);
         // A pool keeps its connections alive.
@@ -319,9 +322,7 @@ impl Modelled {
     /// Another server takes over, with these rows.
     pub(crate) fn restore(&mut self, now: Timestamp, rows: &Tables) {
         *self = Modelled::new(self.profile.clone());
-        let Some(filler) = self.idle.last().copied() else {
-            return;
-        };
+        let filler = self.take_from_pool(now);
         for number in 0..tables::COUNT {
             let table = Table(number as u8);
             for (key, stored) in rows.rows(table) {
@@ -330,6 +331,7 @@ impl Modelled {
                 self.server.take(filler);
             }
         }
+        self.idle.push(filler);
     }
 }
 
