@@ -5,6 +5,7 @@ use super::heap::{Claim, Mode, Tid};
 use super::job::Job;
 use super::visibility::{Dirty, Verdict};
 use super::waiting::{self, Place};
+use super::xids::Xid;
 use super::{Store, transaction};
 use crate::broken::{self, Broken};
 use scheduler::ports::Table;
@@ -132,7 +133,7 @@ impl Job {
                         Some(Locked::Skipped)
                     } else {
                         if updated && want.follow {
-                            self.lock_newer(place, want.mode).await?;
+                            self.lock_newer(place, want.mode, &busy).await?;
                         }
                         continue;
                     }
@@ -165,7 +166,7 @@ impl Job {
     }
 
     /// The verdict, who is in the way, and whether one of those is changing the row.
-    fn look(&self, (table, tid): Place, mode: Mode) -> (Verdict, Vec<super::xids::Xid>, bool) {
+    fn look(&self, (table, tid): Place, mode: Mode) -> (Verdict, Vec<Xid>, bool) {
         let core = self.handle.borrow();
         let store = &core.postgres;
         let Some(version) = store.version(table, tid) else {
@@ -182,7 +183,7 @@ impl Job {
         &self,
         place: Place,
         want: Want,
-        busy: &[super::xids::Xid],
+        busy: &[Xid],
         skips_queue: bool,
     ) -> Result<bool, SqlError> {
         let when_locked = match want.when_locked {
@@ -205,8 +206,14 @@ impl Job {
         Ok(true)
     }
 
-    /// Locks the versions behind one whose change was waited for.
-    async fn lock_newer(&self, (table, tid): Place, mode: Mode) -> Result<(), SqlError> {
+    /// Locks the versions behind one whose change was waited for. A change that somebody else has
+    /// begun since is not followed: it is still to be waited for.
+    async fn lock_newer(
+        &self,
+        (table, tid): Place,
+        mode: Mode,
+        waited_for: &[Xid],
+    ) -> Result<(), SqlError> {
         let mut at = tid;
         loop {
             let busy = {
@@ -222,7 +229,8 @@ impl Job {
                 let Some(next_version) = store.version(table, next) else {
                     return Ok(());
                 };
-                if next_version.xmin != updater {
+                let begun_since = at == tid && !waited_for.contains(&updater);
+                if begun_since || next_version.xmin != updater {
                     return Ok(());
                 }
                 at = next;
