@@ -31,7 +31,8 @@ fn under_read_committed_postgresql_gives_the_histories_of_the_quick_database() {
             let same = perform(&modelled, seed, &plan)
                 .is_ok_and(|other| other.trace_hash == one.trace_hash);
             if !same {
-                differ.push((scenario.name.clone(), seed, plan.text(&scenario.cast())));
+                let faults = plan.faults.iter().map(|fault| fault.text(&scenario.cast()));
+                differ.push((scenario.name.clone(), seed, faults.collect::<Vec<_>>()));
             }
         }
     }

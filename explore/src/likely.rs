@@ -8,7 +8,7 @@ use scenarios::spec::FaultKind;
 /// Chosen by hand, and kept because of the orders that the example `calibrate` compares it finds
 /// most of the known bugs within 100 executions: `docs/calibration.md`. It may decide in which order
 /// a level is executed, never what is reported of it.
-pub const LIKELY_FIRST: [FaultKind; 20] = [
+pub const LIKELY_FIRST: [FaultKind; 22] = [
     FaultKind::DuplicateRequest,
     FaultKind::Crash,
     FaultKind::LoseReply,
@@ -29,6 +29,8 @@ pub const LIKELY_FIRST: [FaultKind; 20] = [
     FaultKind::LockFailover,
     FaultKind::DatabaseRestart,
     FaultKind::DatabaseFailover,
+    FaultKind::BrokerFailover,
+    FaultKind::DeadLetterReplay,
 ];
 
 /// The place of a kind in [`LIKELY_FIRST`].

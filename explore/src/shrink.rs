@@ -26,7 +26,7 @@ use std::collections::BTreeSet;
 
 /// Kinds from the weakest to the strongest, by how much of the world they disturb: one message;
 /// one link; one process; a person; a server.
-pub const BY_STRENGTH: [FaultKind; 20] = [
+pub const BY_STRENGTH: [FaultKind; 22] = [
     FaultKind::Refuse,
     FaultKind::Delay,
     FaultKind::DuplicateRequest,
@@ -40,12 +40,14 @@ pub const BY_STRENGTH: [FaultKind; 20] = [
     FaultKind::Pause,
     FaultKind::Crash,
     FaultKind::OperatorReplay,
+    FaultKind::DeadLetterReplay,
     FaultKind::SessionLoss,
     FaultKind::BrokerRestart,
     FaultKind::LockRestart,
     FaultKind::DatabaseRestart,
     FaultKind::LockFailover,
     FaultKind::DatabaseFailover,
+    FaultKind::BrokerFailover,
     FaultKind::Purge,
 ];
 

@@ -59,12 +59,44 @@ pub enum Broken {
     LockFlushKeeps,
     /// Lock: what was done is undone where the reply is lost.
     LostReplyUndoesLock,
+    /// Broker: a classic queue puts a nacked message at the back.
+    ClassicNackToTheBack,
+    /// Broker: a quorum queue puts a nacked message at the front.
+    QuorumNackToTheFront,
+    /// Broker: the end of a channel does not count as a delivery.
+    CloseNotCounted,
+    /// Broker: an ack by a delivery that is not the last one is refused.
+    LateAckRefused,
+    /// Broker: a duplicate makes the deduplication window start anew.
+    WindowSlides,
+    /// Broker: a consumed message takes its deduplication id with it.
+    DedupForgetsConsumed,
+    /// Broker: an unknown delivery tag is ignored.
+    UnknownTagIgnored,
+    /// Broker: delivery tags go on counting when a channel is opened again.
+    TagsGoOn,
+    /// Broker: an ack of several settles one.
+    MultipleAcksOne,
+    /// Broker: a broken connection does not give its messages back.
+    DisconnectKeepsMessages,
+    /// Broker: a progress report does not restart the deadline.
+    RenewalIgnored,
+    /// Broker: the deadline never comes.
+    DeadlineNeverComes,
+    /// Broker: what is not persistent survives a restart.
+    TransientSurvives,
+    /// Broker: a dead letter is marked as redelivered.
+    DeadLetterRedelivered,
+    /// Broker: the limit of unsettled messages is not looked at.
+    PendingUnlimited,
+    /// Broker: a message comes back after its last delivery.
+    MaxDeliverIgnored,
 }
 
 #[cfg(feature = "broken")]
 impl Broken {
     /// Every rule that can be broken.
-    pub const ALL: [Broken; 27] = [
+    pub const ALL: [Broken; 43] = [
         Broken::PostgresSnapshotAtBegin,
         Broken::PostgresNoWaitOnKey,
         Broken::PostgresNoRecheck,
@@ -92,6 +124,22 @@ impl Broken {
         Broken::LockIgnoresNx,
         Broken::LockFlushKeeps,
         Broken::LostReplyUndoesLock,
+        Broken::ClassicNackToTheBack,
+        Broken::QuorumNackToTheFront,
+        Broken::CloseNotCounted,
+        Broken::LateAckRefused,
+        Broken::WindowSlides,
+        Broken::DedupForgetsConsumed,
+        Broken::UnknownTagIgnored,
+        Broken::TagsGoOn,
+        Broken::MultipleAcksOne,
+        Broken::DisconnectKeepsMessages,
+        Broken::RenewalIgnored,
+        Broken::DeadlineNeverComes,
+        Broken::TransientSurvives,
+        Broken::DeadLetterRedelivered,
+        Broken::PendingUnlimited,
+        Broken::MaxDeliverIgnored,
     ];
 }
 
@@ -117,3 +165,12 @@ pub(crate) fn is(rule: Broken) -> bool {
 pub(crate) const fn is(_: Broken) -> bool {
     false
 }
+
+/// Whether a rule is broken now: `broken!(LateAckRefused)`.
+macro_rules! broken {
+    ($rule:ident) => {
+        $crate::broken::is($crate::broken::Broken::$rule)
+    };
+}
+
+pub(crate) use broken;

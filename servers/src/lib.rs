@@ -12,6 +12,7 @@
 pub mod broken;
 #[cfg(not(feature = "broken"))]
 mod broken;
+pub mod broker;
 mod choice;
 pub mod coordinator;
 pub mod database;

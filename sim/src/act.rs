@@ -25,6 +25,7 @@ impl World {
             }
             Action::AckDeadline { message, delivery } => self.ack_deadline(message, delivery),
             Action::Available { message } => self.available(message),
+            Action::SessionOver => self.session_over(),
             Action::BrokerUp => self.broker_comes_up(),
             Action::DatabaseUp => self.database_comes_up(),
             Action::LockUp => self.locks.server.start(),

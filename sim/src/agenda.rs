@@ -44,6 +44,8 @@ pub(crate) enum Action {
         /// Place of the message in the broker.
         message: u32,
     },
+    /// The broker stops believing that a silent consumer is alive.
+    SessionOver,
     /// The broker is back after a restart.
     BrokerUp,
     /// The database is back after a restart.

@@ -1,6 +1,6 @@
 //! What is left when an execution has ended.
 
-use crate::servers::broker::State;
+use crate::servers::broker::holder_of;
 use crate::world::World;
 use evidence::{Ended, Held, Holder, Planned, RecordAtRest, RecordState, Rest, Slot};
 use scheduler::guards::state_of;
@@ -10,14 +10,10 @@ use std::sync::Arc;
 /// What still holds runs, and the execution records.
 pub(crate) fn rest(world: &mut World, ended: Ended) -> Rest {
     let mut held: Vec<Held> = Vec::new();
-    for message in &world.broker.messages {
-        let by = match message.state {
-            State::Ready | State::Delayed => Holder::ReadyMessage,
-            State::Unacked { .. } => Holder::UnackedMessage,
-            State::Dead => Holder::DeadLetter,
-            State::Settled | State::Dropped => continue,
-        };
-        held.extend(message.slot().map(|slot| Held { slot, by }));
+    for message in world.broker.messages() {
+        let by = holder_of(message.state);
+        let slot = message.body.slot.truth();
+        held.extend(by.zip(slot).map(|(by, slot)| Held { slot, by }));
     }
     for (_, row) in world.database.tables.rows(OUTBOX) {
         if row

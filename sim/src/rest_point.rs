@@ -46,6 +46,8 @@ pub enum Opaque {
     OwnParts,
     /// The guard remembers in the memory of its process.
     GuardMemory,
+    /// The broker may lose its last settlements, so that what is over comes back.
+    UnsyncedBroker,
     /// The next slot of a timer with a delay follows from the end of the run before.
     DelayedTimer,
 }
@@ -56,6 +58,7 @@ impl Opaque {
         match self {
             Opaque::OwnParts => "a part of the test's own may remember anything",
             Opaque::GuardMemory => "the guard remembers in the memory of its process",
+            Opaque::UnsyncedBroker => "what the broker has not brought to the disk may come back",
             Opaque::DelayedTimer => {
                 "the next slot of a timer with a delay follows from its last run"
             }
@@ -75,6 +78,9 @@ impl Setup {
         }
         if matches!(self.scenario.guard, GuardConfig::ProcessMutex(_)) {
             return Err(Opaque::GuardMemory);
+        }
+        if self.constants.broker.forgets_settlements() {
+            return Err(Opaque::UnsyncedBroker);
         }
         if self
             .blueprint
@@ -121,9 +127,10 @@ impl World {
             && self.now >= self.healed_at
             && self.armed.iter().any(|armed| armed.task == Some(task))
             && self.processes.iter().all(|process| process.rests(self.now))
-            && !self.broker.down
+            && !self.broker.is_down()
             && !self.locks.server.is_down()
-            && self.broker.messages.iter().all(broker::Message::is_over)
+            && self.broker.messages().iter().all(broker::Message::is_over)
+            && self.broker.is_quiet()
             && self.database.rests(self.timestamp())
             && self.downstream.rests()
             && self.hanging_attempts().next().is_none()
@@ -134,7 +141,7 @@ impl World {
     fn waiting(&mut self) -> Option<Waiting> {
         let mut waiting = Waiting {
             slots: Vec::new(),
-            consumers: self.broker.consumers().collect(),
+            consumers: self.broker.model().consumers().copied().collect(),
         };
         for entry in self.agenda.entries() {
             match entry.action {

@@ -2,14 +2,14 @@
 
 use crate::agenda::{Action, Ms};
 use crate::calls::CallKey;
-use crate::servers::broker::BrokerRequest;
+use crate::servers::broker::{Accepted, BrokerRequest, named};
 use crate::servers::database::{DatabaseRequest, Ran, Working};
 use crate::servers::downstream::{Arrived, Asker, DownstreamRequest, reply};
 use crate::servers::{Request, Response, coordinator};
 use crate::world::World;
-use evidence::{Ids, MessageId, Slot, SlotTag, What};
+use evidence::{Ids, Slot, SlotTag, What};
 use scenarios::spec::Server;
-use scheduler::ports::{CallError, Envelope, Interest, Published, Receipt, Reply};
+use scheduler::ports::{CallError, Envelope, Interest, Published, Reply};
 use scheduler::steps;
 
 mod delivering;
@@ -172,7 +172,7 @@ impl World {
     pub(crate) fn is_down(&self, server: Server) -> bool {
         match server {
             Server::Database => self.database.down,
-            Server::Broker => self.broker.down,
+            Server::Broker => self.broker.is_down(),
             Server::Lock => self.locks.server.is_down(),
             Server::Downstream | Server::Coordinator => false,
         }
@@ -260,20 +260,20 @@ impl World {
             BrokerRequest::Publish(envelope) => self.serve_publish(key, envelope, again),
             BrokerRequest::Deliver => self.serve_deliver(key),
             BrokerRequest::Ack(receipt) => {
-                let settling = self.broker.ack(receipt);
+                let settling = self.broker.model().ack_at(now, named(receipt));
                 self.settled(key, receipt, settling, What::Acked, again);
             }
             BrokerRequest::Reject(receipt) => {
-                let settling = self.broker.reject(receipt);
+                let settling = self.broker.model().reject(now, named(receipt));
                 self.settled(key, receipt, settling, What::DeadLettered, again);
             }
             BrokerRequest::Defer(receipt, delay) => {
-                let settling = self.broker.defer(now, receipt, delay);
+                let settling = self.broker.model().defer(now, named(receipt), delay);
                 let for_ms = u32::try_from(delay).unwrap_or(u32::MAX);
                 self.settled(key, receipt, settling, What::Deferred { for_ms }, again);
             }
             BrokerRequest::Renew(receipt) => {
-                let settling = self.broker.renew(now, receipt);
+                let settling = self.broker.model().renew(now, named(receipt));
                 self.settled(key, receipt, settling, What::Renewed, again);
             }
         }
@@ -282,11 +282,11 @@ impl World {
     /// A consumer waits for a message; unless it has gone since it asked. Its connection closed
     /// right behind the request, and a message must not be handed to nobody.
     fn serve_deliver(&mut self, key: CallKey) {
-        let waits = self.calls.get(key).is_some_and(|call| call.task.is_some());
-        if !waits {
+        let waiting = self.calls.get(key).filter(|call| call.task.is_some());
+        let Some(instance) = waiting.map(|call| call.instance) else {
             return self.calls.release(key);
-        }
-        self.broker.consume(key);
+        };
+        self.broker.model().consume(key, instance.into());
         self.hand_over();
     }
 
@@ -300,11 +300,7 @@ impl World {
             message: Some(accepted.message),
             ..call.ids.clone()
         };
-        let what = if accepted.deduplicated {
-            What::PublishDeduplicated
-        } else {
-            What::Published
-        };
+        let what = published(&accepted);
         self.record(instance, incarnation, &steps::BROKER_PUBLISH, what, ids);
         let published = Published {
             message: accepted.message,
@@ -319,27 +315,24 @@ impl World {
         let Some(place) = self.broker.accepted(slot) else {
             return;
         };
-        let envelope = &self.broker.messages[place as usize].envelope;
+        let Some(envelope) = self.broker.message(place).map(|message| &message.body) else {
+            return;
+        };
         let (run, trace) = (envelope.run.clone(), envelope.trace);
-        let Some(message) = self.broker.replay(self.now, slot) else {
+        let Some(accepted) = self.broker.replay(self.now, slot) else {
             return;
         };
         let ids = Ids {
             slot: SlotTag::seal(slot),
             run: Some(run),
             trace: Some(trace),
-            message: Some(message),
+            message: Some(accepted.message),
             delivery: 0,
             attempt: ids.attempt,
         };
         let incarnation = self.processes[usize::from(instance)].incarnation;
-        self.record(
-            instance,
-            incarnation,
-            &steps::BROKER_PUBLISH,
-            What::Published,
-            ids,
-        );
+        let what = published(&accepted);
+        self.record(instance, incarnation, &steps::BROKER_PUBLISH, what, ids);
         self.hand_over();
     }
 
@@ -348,7 +341,9 @@ impl World {
     }
 }
 
-/// The message and delivery that a receipt is about, as an event tells them.
-fn about(receipt: Receipt) -> (MessageId, u32) {
-    (MessageId((receipt.0 >> 32) as u32 + 1), receipt.0 as u32)
+const fn published(accepted: &Accepted) -> What {
+    match accepted.deduplicated {
+        true => What::PublishDeduplicated,
+        false => What::Published,
+    }
 }

@@ -2,13 +2,16 @@
 
 use crate::agenda::Ms;
 use crate::keyed::LEG_MAX_MS;
+use crate::servers::broker::Terms;
 use crate::servers::database::{Profile, Rules};
 use crate::servers::downstream::Outside;
 use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
 use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
-use scenarios::file::{DatabaseProfile, DatabaseTable, Horizon, InstanceTable, TopologyKind};
+use scenarios::file::{
+    Confirm, DatabaseProfile, DatabaseTable, Horizon, InstanceTable, TopologyKind,
+};
 use scheduler::guards::BusyPolicy;
 use scheduler::ports::sql::Setting;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
@@ -86,11 +89,13 @@ pub(crate) struct Constants {
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
-    pub(crate) retention: Option<Ms>,
     pub(crate) database: Rules,
     /// How often a client of the lock service repeats a command by itself.
     pub(crate) lock_retries: u32,
     pub(crate) renew_every: Option<Span>,
+    pub(crate) broker: Terms,
+    /// Whether a publisher waits for the broker's word.
+    pub(crate) confirms: bool,
     /// How many slots there are in all.
     pub(crate) slots: usize,
     /// When the last slot is due.
@@ -206,6 +211,7 @@ impl Clone for Constants {
             planned: self.planned.clone(),
             conditions: self.conditions.clone(),
             database: self.database.clone(),
+            broker: self.broker.clone(),
             nothing: self.nothing.clone(),
             slot_by_run: self.slot_by_run.clone(),
             ..*self
@@ -291,10 +297,11 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),
-        retention: scenario.downstream.protection.retention().map(Span::ms),
         database: database(&scenario.database),
         lock_retries: scenario.lock.client_retries,
         renew_every: scenario.broker.renew_every.0,
+        broker: Terms::of(&scenario.broker),
+        confirms: scenario.broker.confirm != Confirm::Sent,
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),
         patience,
@@ -355,7 +362,10 @@ fn longest_deadline(scenario: &Scenario) -> Ms {
         .max(work.takes.ms())
         .max(work.retry.max_backoff.ms());
     let broker = &scenario.broker;
-    longest = longest.max(broker.ack_deadline.0.map_or(0, Span::ms));
+    let looks = broker.checked_every.0.map_or(0, Span::ms);
+    longest = longest.max(broker.ack_deadline.0.map_or(0, |span| span.ms() + looks));
+    longest = longest.max(broker.session_timeout.0.map_or(0, Span::ms));
+    longest = longest.max(broker.backoff.iter().max().map_or(0, |span| span.ms()) + looks);
     longest = longest
         .max(scenario.downstream.latency.ms())
         .max(scenario.recovery.every.ms());

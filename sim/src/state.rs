@@ -185,9 +185,25 @@ impl Reading {
     }
 
     fn servers(&mut self, world: &mut World, closed: &Closed) {
-        for (id, at) in world.broker.remembered(world.now) {
+        let now = world.now;
+        for (id, at) in world.broker.model().remembered(now) {
             self.text(id);
             self.number(at);
+        }
+        self.number(u64::MAX);
+        for (holder, until) in world.broker.model().members() {
+            self.number(holder);
+            self.number(until.unwrap_or(Ms::MAX));
+        }
+        self.number(u64::MAX);
+        // A tag of an old channel may be given again on a new one.
+        for (holder, tag) in world.broker.model().last_tags() {
+            self.number(holder);
+            self.number(tag);
+        }
+        self.number(u64::MAX);
+        for holder in world.broker.model().prefetchers() {
+            self.number(holder);
         }
         self.number(u64::MAX);
         let locks = &world.locks.server.keys;

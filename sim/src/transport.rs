@@ -315,7 +315,10 @@ impl World {
             call.task = None;
             call.result = None;
             if call.long_poll {
-                let withdrawn = self.broker.forget_consumers(|consumer| consumer == key);
+                let withdrawn = self
+                    .broker
+                    .model()
+                    .forget_consumers(|consumer| consumer == key);
                 for call in withdrawn {
                     self.calls.release(call);
                 }

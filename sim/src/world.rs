@@ -164,7 +164,7 @@ impl World {
         pollers.clear();
         database.open(&constants.database);
         *database_due = None;
-        broker.open(&setup.scenario.broker);
+        broker.open(&constants.broker);
         locks.open(&setup.scenario.lock);
         *coordinator = coordinator::open(setup.scenario.coordinator.as_ref());
         let outside = setup.parts.downstream.as_ref().map(|make| make());

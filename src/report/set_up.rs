@@ -1,7 +1,7 @@
 //! A scenario in one line: who is there, what guards, what protects.
 
 use scenarios::Scenario;
-use scenarios::file::{BrokerProfile, TopologyKind};
+use scenarios::file::TopologyKind;
 
 /// What a test brings along instead of the scenario's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -43,10 +43,7 @@ fn processes(scenario: &Scenario) -> String {
             "queued, {}, {}, {} broker",
             count(topology.schedulers, "scheduler"),
             count(topology.executors, "executor"),
-            match scenario.broker.profile {
-                BrokerProfile::AtLeastOnce => "at-least-once",
-                BrokerProfile::AtMostOnce => "at-most-once",
-            }
+            scenario.broker.profile.name()
         ),
     }
 }

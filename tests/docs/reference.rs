@@ -4,8 +4,8 @@ use crate::files;
 use crate::source::{self, Item, Member};
 use scenarios::Scenario;
 use scenarios::file::{
-    BrokerTable, ClockTable, CoordinatorTable, DatabaseTable, DownstreamTable, ExpectTable,
-    ExploreTable, IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
+    BrokerProfile, BrokerTable, ClockTable, CoordinatorTable, DatabaseTable, DownstreamTable,
+    ExpectTable, ExploreTable, IdentityTable, InstanceTable, LockTable, TimerTable, Topology,
 };
 use scenarios::spec::{FaultKind, Phase, faults};
 use scheduler::dispatch::{ClaimConfig, DispatchConfig};
@@ -351,26 +351,34 @@ impl Page {
         let other = |text: &str| defaults(Scenario::parse(text, "page.toml").unwrap());
         let cases = [
             ("", "topology.kind = \"local\""),
-            ("", "broker.profile = \"at-most-once\""),
             ("", "guard.kind = \"process_mutex\""),
             (
                 "topology.kind = \"local\"\n",
                 "guard.kind = \"process_mutex\"",
             ),
         ];
-        let rows = cases.map(|(beside, key)| {
-            let mut changed = Vec::new();
-            let (with, without) = (other(&format!("{beside}{key}")), other(beside));
-            differences(&with.into(), &without.into(), "", &mut changed);
-            let named = key.split(" = ").next().unwrap_or(key);
-            let changed = changed.into_iter();
-            let changed = changed.filter(|(path, _)| path != named && path != "guard.kind");
-            let changed: Vec<String> = changed
-                .map(|(path, value)| format!("`{path}`: {}", written(&value)))
-                .collect();
-            let with = format!("`{}{key}`", beside.replace('\n', "`, `"));
-            vec![with, changed.join(", ")]
+        let profiles = BrokerProfile::ALL.map(|profile| {
+            let key = format!("broker.profile = \"{}\"", profile.name());
+            (String::new(), key)
         });
+        let cases = cases
+            .map(|(beside, key)| (beside.to_owned(), key.to_owned()))
+            .into_iter();
+        let rows = cases
+            .chain(profiles.into_iter().skip(1))
+            .map(|(beside, key)| {
+                let mut changed = Vec::new();
+                let (with, without) = (other(&format!("{beside}{key}")), other(beside));
+                differences(&with.into(), &without.into(), "", &mut changed);
+                let named = key.split(" = ").next().unwrap_or(key);
+                let changed = changed.into_iter();
+                let changed = changed.filter(|(path, _)| path != named && path != "guard.kind");
+                let changed: Vec<String> = changed
+                    .map(|(path, value)| format!("`{path}`: {}", written(&value)))
+                    .collect();
+                let with = format!("`{}{key}`", beside.replace('\n', "`, `"));
+                vec![with, changed.join(", ")]
+            });
         self.rows(&["with", "the default is"], rows);
         self.text("`lock_row` and `redis_lock` have the same `busy` as `process_mutex`.");
     }
@@ -453,6 +461,7 @@ fn values(field: &Member) -> String {
         "Timestamp" => word("UTC such as `\"2026-01-01T00:00:00Z\"`"),
         "Horizon" => word("`\"auto\"` or duration after the last slot and the last fault"),
         "MaxDeliver" => word("`\"unlimited\"` or whole number, at least 1"),
+        "AckFencing" => word("`false` (off), `true` (token), `\"latest\"`"),
         "Seeds" => word("`\"1..16\"`, both ends included"),
         "StepName" => word("a step, see below"),
         "FaultName" => word("a kind, see below"),
@@ -476,6 +485,7 @@ fn list(of: &str) -> String {
     let of = of.trim_start_matches("Vec<").trim_end_matches('>');
     match of {
         "String" => "list of texts".to_owned(),
+        "Span" => "list of durations".to_owned(),
         "Verdict" => "list of verdicts, see below".to_owned(),
         "FailureClass" => {
             let item = enumeration(of).unwrap();

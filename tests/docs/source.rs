@@ -40,6 +40,9 @@ impl Member {
 impl Item {
     /// As a scenario file writes a variant of this enum.
     pub fn word(&self, variant: &Member) -> String {
+        if let Some(word) = quoted_after(&variant.attributes, "rename = ") {
+            return word;
+        }
         let case = quoted_after(&self.attributes, "rename_all = ");
         let between = match case.as_deref() {
             Some("kebab-case") => '-',
@@ -185,7 +188,7 @@ fn fields_and_variants_are_read_with_what_is_said_of_them() {
     assert_eq!(words, ["local", "queued"]);
     let item = find("scenarios/src/file/fault.rs", "FaultTable").unwrap();
     let keys: Vec<String> = item.members.iter().map(Member::key).collect();
-    assert_eq!(keys, ["at", "do", "for", "by", "direction"]);
+    assert_eq!(keys, ["at", "do", "for", "by", "losing", "direction"]);
     assert_eq!(item.members[0].about, "Where it strikes.");
     assert!(find("scenarios/src/file/fault.rs", "NoSuchType").is_none());
 }

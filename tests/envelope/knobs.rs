@@ -162,7 +162,7 @@ impl Knobs {
         broker.renew_every = Switchable(self.renewal.map(share));
         broker.dedup_window = Switchable(self.dedup_window.map(Span::millis));
         broker.redeliver_on_disconnect = self.redeliver_on_disconnect;
-        broker.ack_fencing = self.ack_fencing;
+        broker.ack_fencing = self.ack_fencing.into();
         broker.loses_on_restart = self.loses_on_restart;
         scenario.work = self.work(&scenario);
         self.keep_keys(&mut scenario);

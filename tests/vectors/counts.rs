@@ -10,8 +10,10 @@ use std::fmt;
 pub const EXPECTED: &str = "\
 mariadb    required: 161 tried, 161 agreed, 0 out of scope
 mariadb    others:    20 tried,   8 agreed, 12 out of scope
+nats       required:  21 tried,  21 agreed, 0 out of scope
 postgresql required: 129 tried, 129 agreed, 0 out of scope
 postgresql others:     7 tried,   3 agreed, 4 out of scope
+rabbitmq   required:  23 tried,  23 agreed, 0 out of scope
 redis      required:  18 tried,  18 agreed, 0 out of scope
 ";
 

@@ -24,6 +24,9 @@ pub struct Vector {
     /// Sessions whose requests or replies can be lost on the way.
     #[serde(default)]
     pub proxied: Vec<String>,
+    /// Settings of the server before the first step.
+    #[serde(default)]
+    pub broker_eval: Vec<String>,
     pub sessions: Vec<String>,
     #[serde(default)]
     pub setup: Vec<Value>,

@@ -3,12 +3,9 @@
 //! `cargo test vectors` replays the vectors of this folder. `RUNKEY_VECTORS=DIR cargo test vectors`
 //! replays another folder of the same format, and prints a line for each vector.
 
-// As a test of the crate `servers`; where it is a test of the root package, which has this name for
-// that crate, the line goes.
-extern crate runkey_servers as servers;
-
 #[cfg(feature = "broken")]
 mod broken;
+mod broker;
 mod counts;
 mod database;
 mod dice;
@@ -30,9 +27,11 @@ use std::path::{Path, PathBuf};
 type Replay = fn(&Vector) -> Outcome;
 
 /// The model that stands for each server.
-const MODELS: [(&str, Replay); 3] = [
+const MODELS: [(&str, Replay); 5] = [
     ("mariadb", database::mariadb),
+    ("nats", broker::nats),
     ("postgresql", database::postgresql),
+    ("rabbitmq", broker::rabbitmq),
     ("redis", lock::replay),
 ];
 
@@ -127,5 +126,17 @@ fn other_names_make_no_difference() {
         let under = |seed| database::replay_named(vector, seed);
         let first = under(1);
         assert!(under(2) == first && under(3) == first, "{}", vector.id);
+    }
+}
+
+#[test]
+fn the_models_agree_with_vectors_that_were_recorded_since() {
+    for folder in ["recorded"] {
+        let replayed = replay_folder(&own_folder().join(folder), |_| {}).expect("it is a folder");
+        assert!(
+            replayed.disagreements.is_empty(),
+            "{}",
+            replayed.disagreements.join("\n")
+        );
     }
 }

@@ -175,7 +175,8 @@ fn amount(kind: FaultKind) -> Amount {
     faults::of(kind).amount
 }
 
-/// Whether the magnitude of a kind is free: how far a standby is behind is a setting.
+/// Whether a kind lasts, or jumps, as long as one likes. What a failover loses is no length of its
+/// own: it is as much as the replica is behind.
 fn is_measured(kind: FaultKind) -> bool {
     matches!(amount(kind), Amount::Lasting | Amount::Jumping)
 }

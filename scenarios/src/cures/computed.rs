@@ -3,7 +3,6 @@
 //! Each gives a value written in TOML, or `None` where the scenario has no use for it.
 
 use crate::Scenario;
-use crate::file::BrokerProfile;
 use scheduler::Span;
 use scheduler::guards::GuardConfig;
 
@@ -81,7 +80,9 @@ pub fn default_attempts(scenario: &Scenario) -> Option<String> {
 
 /// The broker that keeps a message until it is settled, where it does not.
 pub fn at_least_once(scenario: &Scenario) -> Option<String> {
-    (scenario.broker.profile == BrokerProfile::AtMostOnce)
+    scenario
+        .broker
+        .settles_on_delivery()
         .then(|| "{ profile = \"at-least-once\" }".to_owned())
 }
 

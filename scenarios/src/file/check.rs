@@ -22,12 +22,16 @@ const MOST_FAULTS: u64 = 16;
 const MOST_EXPLORED: u64 = super::MOST_EXPLORED as u64;
 /// The most faults that a promise names of those that it survives.
 const MOST_NAMED: u64 = 64;
+/// The most deliveries that one process takes from a broker ahead of its work.
+const MOST_PREFETCHED: u64 = 10_000;
+/// The most partitions of a broker.
+const MOST_PARTITIONS: u64 = 64;
 /// The fastest and slowest clocks, in millionths off.
 const MOST_DRIFT_PPM: i32 = 100_000;
 /// 1970-01-01 and the end of 2099: what the calendars of all dialects cover.
 const EPOCHS: [Timestamp; 2] = [Timestamp(0), Timestamp(4_102_444_799_999)];
 
-type Checked = Result<(), ScenarioError>;
+pub(super) type Checked = Result<(), ScenarioError>;
 
 /// Refuses what cannot be simulated, with the place and what is allowed.
 pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
@@ -38,6 +42,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     claim(document)?;
     database(document, scenario)?;
     topology(document, scenario)?;
+    super::broker::check(document, scenario)?;
     timers(document, scenario)?;
     instances(document, scenario)?;
     beats(document, scenario)?;
@@ -163,6 +168,18 @@ fn numbers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             u64::from(retry.max_attempts),
             1,
             1000,
+        ),
+        (
+            "broker.prefetch",
+            u64::from(scenario.broker.prefetch),
+            0,
+            MOST_PREFETCHED,
+        ),
+        (
+            "broker.partitions",
+            u64::from(scenario.broker.partitions),
+            0,
+            MOST_PARTITIONS,
         ),
         ("explore.faults", explored, 0, MOST_EXPLORED),
         ("fault", scenario.faults.len() as u64, 0, MOST_FAULTS),

@@ -4,18 +4,27 @@
 //! every type has one default of its own and this is the only place that knows what was left out.
 
 use super::document::Document;
+use super::{BrokerProfile, BrokerTable};
+use std::sync::LazyLock;
 
 /// In `local` nobody else is asked before a run starts.
 const LOCAL: &[(&str, &str)] = &[("dispatch.claim", "{ kind = \"none\" }")];
 
-/// A message counts as settled when it is handed over and lives in memory only. Source: the
-/// documentation of core NATS ("at most once") and of Redis pub/sub.
-const AT_MOST_ONCE: &[(&str, &str)] = &[
-    ("broker.ack_deadline", "\"off\""),
-    ("broker.max_deliver", "1"),
-    ("broker.then", "\"drop\""),
-    ("broker.loses_on_restart", "true"),
-];
+/// What each profile of a broker says where the file does not, key by key. The numbers and their
+/// sources are in [`servers::broker::profiles`].
+static PROFILES: LazyLock<Vec<(BrokerProfile, Defaults)>> = LazyLock::new(|| {
+    let of = |profile: BrokerProfile| {
+        let table = serde_json::to_value(BrokerTable::of(profile)).unwrap_or_default();
+        let fields = table.as_object().into_iter().flatten();
+        let others = fields.filter(|(key, _)| *key != "profile");
+        // A plain value is written in TOML as it is in JSON.
+        let defaults = others.map(|(key, value)| (format!("broker.{key}"), value.to_string()));
+        (profile, defaults.collect())
+    };
+    BrokerProfile::ALL.into_iter().map(of).collect()
+});
+
+type Defaults = Vec<(String, String)>;
 
 /// MariaDB's own: tx_isolation and innodb_lock_wait_timeout. Source: its documentation of the system
 /// variables, 10.11.
@@ -34,8 +43,14 @@ pub(super) fn fill(document: &mut Document<'_>) {
     if local {
         defaults.extend(LOCAL);
     }
-    if document.str("broker.profile") == Some("at-most-once") {
-        defaults.extend(AT_MOST_ONCE);
+    let profile = document.str("broker.profile");
+    let of_profile = profile.and_then(|name| PROFILES.iter().find(|(of, _)| of.name() == name));
+    if let Some((_, of_profile)) = of_profile {
+        defaults.extend(
+            of_profile
+                .iter()
+                .map(|(path, value)| (path.as_str(), value.as_str())),
+        );
     }
     if document.str("database.profile") == Some("mariadb") {
         defaults.extend(MARIADB);

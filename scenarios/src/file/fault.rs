@@ -204,11 +204,11 @@ impl FaultTable {
         let steps = self.kind == FaultName::ClockStep;
         let loses = matches!(
             self.kind,
-            FaultName::LockFailover | FaultName::DatabaseFailover
+            FaultName::LockFailover | FaultName::DatabaseFailover | FaultName::BrokerFailover
         );
         match self.lose {
             Some(_) if !loses => {
-                let message = "`lose` belongs to lock_failover and database_failover";
+                let message = "`lose` belongs to the failovers";
                 return Err(WrongFault::new("lose", message));
             }
             None if loses => {
@@ -295,6 +295,10 @@ pub enum FaultName {
     DatabaseFailover,
     /// See [`FaultKind::DatabaseRestart`].
     DatabaseRestart,
+    /// See [`FaultKind::BrokerFailover`].
+    BrokerFailover,
+    /// See [`FaultKind::DeadLetterReplay`].
+    DeadLetterReplay,
 }
 
 /// Which way of a partition is cut.
@@ -338,6 +342,8 @@ impl FaultName {
             FaultKind::Purge => FaultName::Purge,
             FaultKind::DatabaseFailover => FaultName::DatabaseFailover,
             FaultKind::DatabaseRestart => FaultName::DatabaseRestart,
+            FaultKind::BrokerFailover => FaultName::BrokerFailover,
+            FaultKind::DeadLetterReplay => FaultName::DeadLetterReplay,
         };
         (name, None)
     }
@@ -367,6 +373,8 @@ impl FaultName {
             FaultName::Purge => FaultKind::Purge,
             FaultName::DatabaseFailover => FaultKind::DatabaseFailover,
             FaultName::DatabaseRestart => FaultKind::DatabaseRestart,
+            FaultName::BrokerFailover => FaultKind::BrokerFailover,
+            FaultName::DeadLetterReplay => FaultKind::DeadLetterReplay,
         }
     }
 }

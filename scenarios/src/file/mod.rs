@@ -27,7 +27,10 @@ mod timer;
 mod topology;
 mod written_out;
 
-pub use broker::{AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, MaxDeliver};
+pub use broker::{
+    AckFencing, AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, Confirm, DedupBy, DedupScope,
+    DelayedBy, MaxDeliver, Order as BrokerOrder, Outage, Refusals, StaleTag,
+};
 pub use coordinator::{CoordinatorProfile, CoordinatorTable};
 pub use database::{DatabaseProfile, DatabaseTable};
 pub use downstream::{DownstreamTable, InFlight, OnMismatch};

@@ -204,6 +204,8 @@ pub struct Loses {
     pub sessions_by_restart: bool,
     /// The database, commits that its standby has not got.
     pub commits_by_failover: bool,
+    /// The broker, what its replica has not got.
+    pub messages_by_failover: bool,
 }
 
 impl Loses {
@@ -214,6 +216,7 @@ impl Loses {
             requests_by_purge: scenario.downstream.remembers(),
             sessions_by_restart: scenario.database.is_product(),
             commits_by_failover: scenario.database.failover_loses > Span::ZERO,
+            messages_by_failover: scenario.broker.failover_loses.0.is_some(),
         }
     }
 }
@@ -295,6 +298,9 @@ impl StepFacts {
             Scope::Calls => self.server().is_some(),
             Scope::CallsThatRepeat => self.server().is_some() && self.repeats == Repeats::Yes,
             Scope::BrokerCalls => self.server() == Some(Server::Broker),
+            Scope::BrokerWithReplica => {
+                self.server() == Some(Server::Broker) && self.loses.messages_by_failover
+            }
             Scope::LockThatForgets => {
                 self.server() == Some(Server::Lock) && self.loses.locks_by_restart
             }

@@ -109,7 +109,8 @@ fn lag(scenario: &Scenario, server: Server) -> Option<Span> {
     match server {
         Server::Database => (of_database > Span::ZERO).then_some(of_database),
         Server::Lock => scenario.lock.fails_over(),
-        Server::Broker | Server::Downstream | Server::Coordinator => None,
+        Server::Broker => scenario.broker.failover_loses.0,
+        Server::Downstream | Server::Coordinator => None,
     }
 }
 
@@ -124,6 +125,15 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
         && let Some(span) = scenario.broker.ack_deadline.0
     {
         add("broker.ack_deadline", span);
+    }
+    if scenario.topology.kind == TopologyKind::Queued {
+        let broker = &scenario.broker;
+        if let Some(longest) = broker.backoff.iter().max() {
+            add("broker.backoff", *longest);
+        }
+        if let Some(span) = broker.session_timeout.0 {
+            add("broker.session_timeout", span);
+        }
     }
     for (field, span) in scenario.guard.deadlines() {
         add(guard_field(field), span);

@@ -265,7 +265,7 @@ mod tests {
             ("kind = 'lock_row'\nmax_hold = '0s'", "longer than zero"),
             (
                 "kind = 'redis_lock'\nrelease = 'maybe'",
-                "`owner_checked`, `blind`",
+                "`owner_checked`, `get_then_delete`, `blind`",
             ),
         ] {
             let error = read(text).unwrap_err();

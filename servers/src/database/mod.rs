@@ -6,8 +6,8 @@
 //!
 //! ```
 //! use runkey_servers::database::{Flavor, Server, Status};
-//! use runkey_scheduler::ports::sql::{Query, Scalar};
-//! use runkey_scheduler::ports::Value;
+//! use scheduler::ports::sql::{Query, Scalar};
+//! use scheduler::ports::Value;
 //!
 //! let mut server = Server::new(Flavor::Postgres);
 //! let a = server.connect();

@@ -117,16 +117,6 @@ fn parse_time(text: &str) -> Option<i64> {
     Some(time.and_utc().timestamp_millis())
 }
 
-/// A time as a server writes it.
-pub(super) fn time_text(ms: i64, digits: u8) -> Option<String> {
-    let time = chrono::DateTime::from_timestamp_millis(ms)?;
-    let format = match digits {
-        0 => "%Y-%m-%d %H:%M:%S",
-        _ => "%Y-%m-%d %H:%M:%S%.3f",
-    };
-    Some(time.format(format).to_string())
-}
-
 /// What a column keeps of a value that is put there, and MariaDB's warning where it had to change
 /// it. `lenient`: INSERT IGNORE, which changes what would be an error.
 pub(super) fn fit(

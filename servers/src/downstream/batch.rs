@@ -97,7 +97,7 @@ mod tests {
             assert_eq!((first.whole, first.at), (false, 20));
             let second = batch(keys).run(&mut api, 20, &(), None);
             assert_eq!(second.answers, again);
-            assert_eq!(second.whole, true);
+            assert!(second.whole);
         }
     }
 }

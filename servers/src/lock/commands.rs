@@ -172,6 +172,16 @@ pub(super) fn flush(redis: &mut Redis, now: Ms, _: &[Text]) -> Answer {
     Ok(Reply::OK)
 }
 
+/// SAVE and BGSAVE, which is done at once here.
+pub(super) fn save(redis: &mut Redis, now: Ms, words: &[Text]) -> Answer {
+    redis.server.save(now);
+    Ok(if words[0].eq_ignore_ascii_case("save") {
+        Reply::OK
+    } else {
+        Reply::Status("Background saving started".into())
+    })
+}
+
 /// DBSIZE.
 pub(super) fn dbsize(redis: &mut Redis, now: Ms, _: &[Text]) -> Answer {
     Ok(Reply::Int(redis.server.keys.held(now).count() as i64))

@@ -19,8 +19,9 @@ const fn command(name: &'static str, words: i8, run: Run) -> Command {
 }
 
 /// Every command that the model has, but those of a transaction: see [`super::session`].
-const COMMANDS: [Command; 39] = [
+const COMMANDS: [Command; 41] = [
     command("append", 3, commands::append),
+    command("bgsave", -1, commands::save),
     command("config", -2, commands::config),
     command("dbsize", 1, commands::dbsize),
     command("decr", 2, commands::decr),
@@ -49,6 +50,7 @@ const COMMANDS: [Command; 39] = [
     command("ping", -1, commands::ping),
     command("psetex", 4, expiring::setex),
     command("pttl", 2, expiring::left),
+    command("save", 1, commands::save),
     command("select", 2, commands::ok),
     command("set", -3, commands::set),
     command("setex", 4, expiring::setex),

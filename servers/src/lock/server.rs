@@ -42,6 +42,8 @@ pub struct Server<V> {
     /// The keys.
     pub keys: Keys<V>,
     persistence: Persistence,
+    /// When somebody last asked for a snapshot.
+    saved: Option<Ms>,
     down: bool,
 }
 
@@ -59,6 +61,7 @@ impl<V: Clone + PartialEq> Server<V> {
         Server {
             keys,
             persistence,
+            saved: None,
             down: false,
         }
     }
@@ -78,6 +81,11 @@ impl<V: Clone + PartialEq> Server<V> {
         self.down
     }
 
+    /// SAVE: what is there now is on disk, whatever the persistence.
+    pub fn save(&mut self, now: Ms) {
+        self.saved = Some(now);
+    }
+
     /// It stops, and has from then on only what is on disk.
     pub fn stop(&mut self, now: Ms, how: Stop) {
         if std::mem::replace(&mut self.down, true) {
@@ -85,12 +93,19 @@ impl<V: Clone + PartialEq> Server<V> {
         }
         match self.persistence {
             Persistence::None if broken::is(Broken::LockSurvivesRestart) => {}
-            Persistence::None => self.keys.forget(),
+            Persistence::None => match self.saved {
+                Some(saved) => self.keys.undo_since(saved),
+                None => self.keys.forget(),
+            },
             Persistence::Always => {}
             Persistence::EverySecond if how != Stop::PowerLost => {}
             Persistence::EverySecond => self.keys.undo_since(now - now % 1000),
             Persistence::Snapshot { .. } if how == Stop::Orderly => {}
-            Persistence::Snapshot { every } => self.keys.undo_since(now - now % every.max(1)),
+            Persistence::Snapshot { every } => {
+                let regular = now - now % every.max(1);
+                self.keys
+                    .undo_since(self.saved.map_or(regular, |saved| saved.max(regular)));
+            }
         }
     }
 
@@ -148,6 +163,15 @@ mod tests {
             let there = server.keys.get(1800, "k").copied();
             assert_eq!(there, left, "{persistence:?} {how:?}");
         }
+    }
+
+    #[test]
+    fn what_was_saved_by_hand_is_left_without_persistence() {
+        let mut server = written(Persistence::None, 10_000);
+        server.save(1000);
+        server.stop(1700, Stop::Killed);
+        server.start();
+        assert_eq!(server.keys.get(1700, "k"), Some(&1));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! What each kind of fault does when it strikes; where each applies is in `scenarios::spec`.
 
+mod broker_failover;
 mod broker_restart;
 mod clock_step;
 mod crash;
 mod database_failover;
 mod database_restart;
+mod dead_letter_replay;
 mod delay;
 mod duplicate_request;
 mod graceful_stop;
@@ -107,6 +109,8 @@ fn strike(world: &mut World, strike: &Strike<'_>) -> Travel {
         FaultKind::LockFailover => lock_failover::strike,
         FaultKind::DatabaseFailover => database_failover::strike,
         FaultKind::DatabaseRestart => database_restart::strike,
+        FaultKind::BrokerFailover => broker_failover::strike,
+        FaultKind::DeadLetterReplay => dead_letter_replay::strike,
         FaultKind::LockRestart => lock_restart::strike,
         FaultKind::SessionLoss => session_loss::strike,
         FaultKind::Purge => purge::strike,
@@ -142,7 +146,7 @@ pub(crate) fn tell(world: &World, fault: &Fault, step: &'static Step, until: Opt
     });
     let by = match fault.kind {
         FaultKind::ClockStep => format!(" by {} ms", fault.magnitude_ms),
-        FaultKind::LockFailover | FaultKind::DatabaseFailover => {
+        FaultKind::LockFailover | FaultKind::DatabaseFailover | FaultKind::BrokerFailover => {
             format!(" losing {} ms", fault.magnitude_ms)
         }
         FaultKind::PartitionToServer => " (to the server)".to_owned(),

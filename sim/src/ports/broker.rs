@@ -4,11 +4,15 @@ use super::Window;
 use super::call::LONG_POLL_MS;
 use crate::servers::broker::BrokerRequest;
 use crate::servers::{Request, Response};
+use evidence::MessageId;
 use scenarios::spec::Server;
 use scheduler::Span;
 use scheduler::ports::{
     At, Broker, CallError, Delivery, Envelope, Fut, Published, Receipt, Settled,
 };
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 
 fn settled(response: Response) -> Option<Settled> {
     match response {
@@ -27,6 +31,24 @@ impl Window {
     }
 }
 
+/// A publish without confirms: it counts as done when it is sent, and nobody hears what became of
+/// it.
+struct Sent<'a>(Fut<'a, Result<Published, CallError>>);
+
+impl Future for Sent<'_> {
+    type Output = Result<Published, CallError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        match self.0.as_mut().poll(cx) {
+            Poll::Ready(answer) => Poll::Ready(answer),
+            Poll::Pending => Poll::Ready(Ok(Published {
+                message: MessageId(0),
+                deduplicated: false,
+            })),
+        }
+    }
+}
+
 impl Broker for Window {
     fn publish<'a>(
         &'a self,
@@ -34,10 +56,14 @@ impl Broker for Window {
         envelope: Envelope,
     ) -> Fut<'a, Result<Published, CallError>> {
         let request = Request::Broker(BrokerRequest::Publish(envelope));
-        self.call(at, Server::Broker, request, |response| match response {
+        let publish = self.call(at, Server::Broker, request, |response| match response {
             Response::Published(published) => Some(published),
             _ => None,
-        })
+        });
+        match self.with(|world| world.constants.confirms) {
+            Some(false) => Box::pin(Sent(publish)),
+            _ => publish,
+        }
     }
 
     fn deliver<'a>(&'a self, at: At<'a>) -> Fut<'a, Result<Delivery, CallError>> {

@@ -42,6 +42,14 @@ pub(super) fn clause(story: &Story<'_>, fault: &Fault, strike: &Event) -> String
             "a standby of the database took over at {} without the last {lasts}",
             at(strike.at)
         ),
+        FaultKind::BrokerFailover => format!(
+            "a replica of the broker took over at {} without the last {lasts}",
+            at(strike.at)
+        ),
+        FaultKind::DeadLetterReplay => format!(
+            "a person put the dead letters back into the queue at {}",
+            at(strike.at)
+        ),
         FaultKind::DatabaseRestart => format!("the database restarted at {}", at(strike.at)),
         FaultKind::SessionLoss => format!("the coordinator forgot {who}'s session {}", when()),
         FaultKind::Purge => format!("the downstream forgot its keys at {}", at(strike.at)),

@@ -210,8 +210,8 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// What is said about the server's disk, by whatever name: `appendonly yes`, `"aof": "always"`;
-/// `None` where nothing is. What a person reads does not count.
+/// What is said about the server's disk, by whatever name: `appendonly yes`, `"aof": "always"`,
+/// `"persistence": "rdb"`; `None` where nothing is. What a person reads does not count.
 fn persistence(said: &Map<String, Value>) -> Option<Persistence> {
     let settings = said
         .iter()
@@ -219,26 +219,39 @@ fn persistence(said: &Map<String, Value>) -> Option<Persistence> {
     let said: String = settings
         .map(|(name, value)| format!("{name} {value} ").to_lowercase())
         .collect();
-    let says = |word: &str| said.contains(word);
-    if says("appendonly") || says("append_only") || says("aof") {
-        let every_second = says("everysec");
-        return Some(if every_second {
-            Persistence::EverySecond
-        } else {
-            Persistence::Always
-        });
+    let words = said
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty());
+    let words: Vec<&str> = words.collect();
+    let says = |word: &str| words.contains(&word);
+    let named = ["appendonly", "aof", "persistence", "persistent"].iter();
+    let switched = named.filter_map(|name| {
+        let place = words.iter().position(|word| word == name)?;
+        Some(words.get(place + 1).copied().unwrap_or_default())
+    });
+    let switched: Vec<&str> = switched.collect();
+    let off = |value: &&str| ["no", "none", "false", "off"].contains(value);
+    match switched.iter().all(off) {
+        _ if says("rdb") || says("snapshot") => Some(Persistence::Snapshot {
+            // No vector lasts until the next one.
+            every: Ms::MAX / 4,
+        }),
+        true => (!switched.is_empty()).then_some(Persistence::None),
+        false if says("everysec") => Some(Persistence::EverySecond),
+        false => Some(Persistence::Always),
     }
-    // No vector lasts until the next snapshot.
-    let snapshots = says("rdb") || says("snapshot");
-    snapshots.then_some(Persistence::Snapshot { every: Ms::MAX / 4 })
 }
 
-/// How long a step lasts, by whichever name it says it.
+/// How long a step lasts, by whichever name it says it: `ms`, `down_ms`, `wait_s`.
 fn lasts(step: &Step) -> Option<Ms> {
-    let names = ["ms", "down_ms", "outage_ms", "wait_ms", "sleep_ms"];
-    names
-        .iter()
-        .find_map(|name| step.arguments.get(*name)?.as_u64())
+    step.arguments.iter().find_map(|(name, value)| {
+        let unit = match name.rsplit('_').next() {
+            Some("ms") => 1.0,
+            Some("s") => 1000.0,
+            _ => return None,
+        };
+        Some((value.as_f64()? * unit) as Ms)
+    })
 }
 
 fn words(step: &Step, name: &str) -> Vec<Text> {

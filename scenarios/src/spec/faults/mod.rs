@@ -1,10 +1,12 @@
 //! The kinds of faults, each in one file: what it is, where it applies, how much.
 
+mod broker_failover;
 mod broker_restart;
 mod clock_step;
 mod crash;
 mod database_failover;
 mod database_restart;
+mod dead_letter_replay;
 mod delay;
 mod duplicate_request;
 mod graceful_stop;
@@ -66,11 +68,15 @@ pub enum FaultKind {
     DatabaseFailover = 18,
     /// The database restarts: connections break, open transactions are gone.
     DatabaseRestart = 19,
+    /// A replica of the broker takes over that was behind.
+    BrokerFailover = 20,
+    /// A person puts every dead letter back into the queue.
+    DeadLetterReplay = 21,
 }
 
 impl FaultKind {
     /// Every kind, by number.
-    pub const ALL: [FaultKind; 20] = [
+    pub const ALL: [FaultKind; 22] = [
         FaultKind::LoseRequest,
         FaultKind::LoseReply,
         FaultKind::Delay,
@@ -91,6 +97,8 @@ impl FaultKind {
         FaultKind::Purge,
         FaultKind::DatabaseFailover,
         FaultKind::DatabaseRestart,
+        FaultKind::BrokerFailover,
+        FaultKind::DeadLetterReplay,
     ];
 
     /// As written in files, tokens' explanations and output. The three partitions share a name
@@ -117,15 +125,22 @@ impl FaultKind {
             FaultKind::Purge => "purge",
             FaultKind::DatabaseFailover => "database_failover",
             FaultKind::DatabaseRestart => "database_restart",
+            FaultKind::BrokerFailover => "broker_failover",
+            FaultKind::DeadLetterReplay => "dead_letter_replay",
         }
     }
 
     /// Whether it is inside the envelope of the recommended stack: every kind but failovers that
-    /// lose what was committed, and the purge of a memory. `full` has these, `beyond` all.
+    /// lose what was committed, the purge of a memory, and (so that `full/1` stays what its
+    /// certificates say) the replay of dead letters. `full` has these, `beyond` all.
     pub const fn is_inside(self) -> bool {
         !matches!(
             self,
-            FaultKind::LockFailover | FaultKind::DatabaseFailover | FaultKind::Purge
+            FaultKind::LockFailover
+                | FaultKind::DatabaseFailover
+                | FaultKind::BrokerFailover
+                | FaultKind::DeadLetterReplay
+                | FaultKind::Purge
         )
     }
 }
@@ -173,6 +188,8 @@ pub enum Scope {
     CallsThatRepeat,
     /// Steps that call the broker.
     BrokerCalls,
+    /// Steps that call the broker, where it has a replica that is behind.
+    BrokerWithReplica,
     /// Steps that call a server for a run of which the broker has already accepted a message.
     CallsOfAcceptedRuns,
     /// Steps that call the lock service, where a restart loses something.
@@ -215,6 +232,8 @@ static ALL: [&Description; FaultKind::ALL.len()] = [
     &purge::PURGE,
     &database_failover::DATABASE_FAILOVER,
     &database_restart::DATABASE_RESTART,
+    &broker_failover::BROKER_FAILOVER,
+    &dead_letter_replay::DEAD_LETTER_REPLAY,
 ];
 
 /// The description of a kind.

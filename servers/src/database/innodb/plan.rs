@@ -126,14 +126,11 @@ fn choose(
         let Some(known) = index.columns.first().and_then(|first| known.get(first)) else {
             continue;
         };
-        if let (Some(among), true) = (&known.among, index.unique && index.columns.len() == 1) {
-            return (
-                number,
-                among
-                    .iter()
-                    .map(|v| Reach::Point(vec![v.clone()]))
-                    .collect(),
-            );
+        if let (Some(among), true) = (&known.among, index.unique && index.columns.len() == 1)
+            && worth_points(table, purpose, number, among.len())
+        {
+            let point = |value: &Value| Reach::Point(vec![value.clone()]);
+            return (number, among.iter().map(point).collect());
         }
         let (low, high) = (known.low.clone(), known.high.clone());
         let some = low.is_some() || high.is_some();
@@ -159,7 +156,24 @@ fn worth(table: &TableStore, purpose: &Purpose<'_>, number: usize, reach: &Reach
     }
     let records = &table.indexes[number].records;
     let within = records.iter().filter(|(key, _)| reach.holds(key)).count();
-    // A row counts from when it is in every index.
+    let rows = rows_of(table);
+    // No part of an index is taken for larger than the table, whatever is marked in it.
+    12 * within.min(rows) < 2 * rows + 29
+}
+
+/// Whether a list of values is looked up one by one rather than among all rows, which costs the same
+/// as above; a read of nothing but the primary key goes over all of it.
+fn worth_points(table: &TableStore, purpose: &Purpose<'_>, number: usize, values: usize) -> bool {
+    let primary = &table.indexes[0].columns;
+    let only_keys = purpose.output.is_some()
+        && needed(purpose)
+            .iter()
+            .all(|column| primary.contains(column));
+    values < 2 || (!(number == 0 && only_keys) && 12 * values < 2 * rows_of(table) + 27)
+}
+
+/// How many rows the optimizer takes a table for. A row counts from when it is in every index.
+fn rows_of(table: &TableStore) -> usize {
     let whole = |primary: &Key, row: &Row| {
         (1..table.indexes.len()).all(|number| table.has_entry(number, row, primary))
     };
@@ -167,9 +181,7 @@ fn worth(table: &TableStore, purpose: &Purpose<'_>, number: usize, reach: &Reach
         let newest = record.versions.last();
         newest.is_some_and(|newest| !newest.deleted && whole(key, &newest.row))
     });
-    let rows = rows.count();
-    // No part of an index is taken for larger than the table, whatever is marked in it.
-    12 * within.min(rows) < 2 * rows + 29
+    rows.count()
 }
 
 /// The index by which all rows are read.
@@ -265,7 +277,14 @@ fn learn(
             if value == Value::Null {
                 return false;
             }
-            note(known.entry(column).or_default(), how, value);
+            let known = known.entry(column).or_default();
+            note(known, how, value);
+            // Between a value and itself is that value.
+            if let (Some((low, true)), Some((high, true))) = (&known.low, &known.high)
+                && low == high
+            {
+                known.equal = Some(low.clone());
+            }
             true
         }
         Predicate::In(Scalar::Column(column), values) => {

@@ -39,6 +39,13 @@ pub(super) enum Locked {
     Invisible,
 }
 
+/// A version that was put behind another, and by whom.
+#[derive(Clone, Copy, Debug)]
+struct Newer {
+    by: Xid,
+    tid: Tid,
+}
+
 impl Job {
     /// Locks a version, or the newest one of its row.
     pub(super) async fn lock(
@@ -123,7 +130,7 @@ impl Job {
             return Ok(Locked::Yes { tid, newer: false });
         }
         loop {
-            let (verdict, busy, updated) = self.look(place, want.mode);
+            let (verdict, busy, newer) = self.look(place, want.mode);
             let refused = match verdict {
                 Verdict::Free => None,
                 Verdict::Claimed if busy.is_empty() => None,
@@ -132,8 +139,8 @@ impl Job {
                     if !waited {
                         Some(Locked::Skipped)
                     } else {
-                        if updated && want.follow {
-                            self.lock_newer(place, want.mode, &busy).await?;
+                        if let Some(newer) = newer.filter(|_| want.follow) {
+                            self.lock_newer(place.0, newer, want.mode).await?;
                         }
                         continue;
                     }
@@ -165,17 +172,18 @@ impl Job {
         }
     }
 
-    /// The verdict, who is in the way, and whether one of those is changing the row.
-    fn look(&self, (table, tid): Place, mode: Mode) -> (Verdict, Vec<Xid>, bool) {
+    /// The verdict, who is in the way, and the version that one of those has put behind this one.
+    fn look(&self, (table, tid): Place, mode: Mode) -> (Verdict, Vec<Xid>, Option<Newer>) {
         let core = self.handle.borrow();
         let store = &core.postgres;
         let Some(version) = store.version(table, tid) else {
-            return (Verdict::Invisible, Vec::new(), false);
+            return (Verdict::Invisible, Vec::new(), None);
         };
         let view = store.view(self.id);
-        let updated = version.claims.iter().any(|claim| claim.writes);
+        let newer = view.updater(version).zip(version.next);
+        let newer = newer.map(|(by, tid)| Newer { by, tid });
         let verdict = view.verdict(self.cid, version);
-        (verdict, view.in_the_way(mode, version), updated)
+        (verdict, view.in_the_way(mode, version), newer)
     }
 
     /// False where it is not to wait and would have to.
@@ -206,52 +214,33 @@ impl Job {
         Ok(true)
     }
 
-    /// Locks the versions behind one whose change was waited for. A change that somebody else has
-    /// begun since is not followed: it is still to be waited for.
-    async fn lock_newer(
-        &self,
-        (table, tid): Place,
-        mode: Mode,
-        waited_for: &[Xid],
-    ) -> Result<(), SqlError> {
-        let mut at = tid;
+    /// Locks the version that somebody who was waited for has put in the place of another.
+    async fn lock_newer(&self, table: Table, newer: Newer, mode: Mode) -> Result<(), SqlError> {
         loop {
             let busy = {
                 let core = self.handle.borrow();
                 let store = &core.postgres;
                 let view = store.view(self.id);
-                let Some(version) = store.version(table, at) else {
+                let Some(version) = store.version(table, newer.tid) else {
                     return Ok(());
                 };
-                let (Some(updater), Some(next)) = (view.updater(version), version.next) else {
-                    return Ok(());
-                };
-                let Some(next_version) = store.version(table, next) else {
-                    return Ok(());
-                };
-                let begun_since = at == tid && !waited_for.contains(&updater);
-                if begun_since || next_version.xmin != updater {
+                // Undone, or changed once more: then there is nothing to lock here.
+                let stands = version.xmin == newer.by && store.xids.has_committed(newer.by);
+                let busy = view.in_the_way(mode, version);
+                if !stands || (busy.is_empty() && view.updater(version).is_some()) {
                     return Ok(());
                 }
-                at = next;
-                view.in_the_way(mode, next_version)
+                busy
             };
+            if busy.is_empty() {
+                let place = (table, newer.tid);
+                if !self.has_claim(place, mode).0 {
+                    self.claim(place, mode);
+                }
+                return Ok(());
+            }
             for xid in busy {
                 waiting::end_of(&self.handle, self.id, xid).await?;
-            }
-            let place = (table, at);
-            let free = {
-                let core = self.handle.borrow();
-                let view = core.postgres.view(self.id);
-                let version = core.postgres.version(table, at);
-                version.is_some_and(|version| {
-                    view.in_the_way(mode, version).is_empty()
-                        && view.updater(version).is_none()
-                        && view.own_claim(version).is_none_or(|own| own < mode)
-                })
-            };
-            if free {
-                self.claim(place, mode);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 mod interleavings;
 mod locks;
+mod plans;
 mod serializable;
 mod shop;
 mod snapshots;

@@ -191,3 +191,21 @@ fn a_killed_waiter_leaves_its_place_to_the_next() {
     shop.server.kill(shop.now, b);
     shop.still_waits(c, &[a]);
 }
+
+#[test]
+fn who_waited_for_a_change_that_was_undone_does_not_lock_the_next_one() {
+    let mut shop = Shop::open();
+    let [a, b, c] = [(); 3].map(|()| shop.session(ReadCommitted));
+    shop.ok(b, begin());
+    shop.ok(b, set(11, is(ID, 1)));
+    shop.ok(a, begin());
+    shop.waits(a, set(12, is(ID, 1)), &[b]);
+    shop.waits(c, lock(is(ID, 1), WhenLocked::Wait), &[a]);
+    shop.ok(b, Query::Rollback);
+    assert_eq!(shop.answer(a).expect("it is free").affected, Some(1));
+    shop.still_waits(c, &[a]);
+    // The version that A has made is A's alone.
+    shop.ok(a, set(13, is(ID, 1)));
+    shop.ok(a, Query::Commit);
+    assert_eq!(pairs(&shop.answer(c).expect("it is free")), [(1, 13)]);
+}
