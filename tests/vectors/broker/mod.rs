@@ -128,7 +128,7 @@ fn compare(expected: &Value, seen: &Value) -> Result<(), String> {
                 "duplicate",
             ];
             let more = |key: &&str| seen.contains_key(*key) && !expected.contains_key(*key);
-            if telling.iter().any(|key| more(&key)) {
+            if telling.iter().any(more) {
                 differ()
             } else {
                 Ok(())
