@@ -4,7 +4,8 @@
 //! The optimum of a failing plan is the least number of faults of any plan of the space `full`
 //! that gives the same verdict at the same layer under the same seed. It is known from running
 //! every plan of no fault and of one under that seed, and, where something was left with three
-//! faults or more, every plan of fewer than were left.
+//! faults or more, every plan of two. Where four or more are left, `RUNKEY_OPTIMUM=deep` also runs or
+//! merges every plan of three: minutes for each.
 #![allow(clippy::unwrap_used)]
 
 mod noise;
@@ -68,6 +69,11 @@ fn broken() -> Vec<Scenario> {
     broken
 }
 
+/// Whether plans of three faults are looked at too.
+fn deep() -> bool {
+    std::env::var_os("RUNKEY_OPTIMUM").is_some_and(|how| how == "deep")
+}
+
 /// What the exhaustive search knows.
 struct Optima<'a> {
     case: &'a Case,
@@ -86,23 +92,25 @@ impl<'a> Optima<'a> {
         }
     }
 
-    /// The least number of faults that gives this, where a plan of so many was found to.
-    fn of_seed(&mut self, seed: u64, how: How, found: usize) -> usize {
+    /// The least number of faults that gives this, where a plan of so many was found to; `None`: more
+    /// than two, and fewer than were found is not ruled out.
+    fn of_seed(&mut self, seed: u64, how: How, found: usize) -> Option<usize> {
         let case = self.case;
         let small = self.small.entry(seed).or_insert_with(|| small(case, seed));
         if let Some(faults) = small.iter().position(|level| level.contains(&how)) {
-            return faults;
+            return Some(faults);
         }
         if found <= 2 {
             // What was found is a plan of two.
-            return 2;
+            return Some(2);
         }
         let two = self.two.entry((seed, how.clone()));
         match two.or_insert_with(|| two_faults_give(case, seed, &how)) {
-            true => 2,
+            true => Some(2),
             // No plan of fewer than three does, and one of three was found.
-            false if found == 3 => 3,
-            false => fewer_give(case, seed, &how, found - 1).unwrap_or(found),
+            false if found == 3 => Some(3),
+            false if deep() => Some(fewer_give(case, seed, &how, found - 1).unwrap_or(found)),
+            false => None,
         }
     }
 }
@@ -215,8 +223,8 @@ fn fewer_give(case: &Case, seed: u64, how: &How, up_to: usize) -> Option<usize> 
     let faults = *faults.lock().unwrap();
     // Only what was looked at to its end proves that there is none.
     assert!(faults.is_some() || checked.levels.iter().all(|level| level.cut.is_none()));
-    eprintln!(
-        "{} seed {seed} {how:?} up to {up_to}: {faults:?}",
+    println!(
+        "{} seed {seed} {how:?} up to {up_to} faults: {faults:?}",
         case.scenario.name
     );
     faults
@@ -232,6 +240,8 @@ struct Row {
     left: [usize; 9],
     /// By how far they are above the optimum: how many plans.
     above: [usize; 9],
+    /// Plans of which the search does not know the optimum.
+    unknown: usize,
     executions: u64,
     most_executions: u64,
     slowest: Duration,
@@ -264,14 +274,16 @@ impl Row {
         assert_eq!(again.trace_hash, shrunk.outcome.trace_hash);
         let left = shrunk.plan.faults.len();
         self.left[left] += 1;
-        let optimum = optima.of_seed(seed, how_before, left);
-        self.above[left - optimum] += 1;
+        match optima.of_seed(seed, how_before, left) {
+            Some(optimum) => self.above[left - optimum] += 1,
+            None => self.unknown += 1,
+        }
         self.executions += shrunk.executions;
         self.most_executions = self.most_executions.max(shrunk.executions);
     }
 
     fn plans(&self) -> usize {
-        self.above.iter().sum()
+        self.above.iter().sum::<usize>() + self.unknown
     }
 
     fn worst(&self) -> usize {
@@ -282,11 +294,12 @@ impl Row {
         let optimal = self.above[0] as f64 / self.plans() as f64 * 100.0;
         let left: Vec<String> = self.left[..4].iter().map(usize::to_string).collect();
         format!(
-            "| {} | {} | {} | {optimal:.1} % | {} | {} | {} | {:.2} s |",
+            "| {} | {} | {} | {optimal:.1} % | {} | {} | {} | {} | {:.2} s |",
             self.name,
             self.noisy,
             left.join(" / "),
             self.worst(),
+            self.unknown,
             self.executions / self.plans() as u64,
             self.most_executions,
             self.slowest.as_secs_f64()
@@ -315,12 +328,8 @@ fn what_is_left_is_the_optimum() {
 #[test]
 #[ignore = "takes minutes: .ci/run runs it in release"]
 fn from_a_thousand_failing_plans_of_every_broken_scenario_the_optimum_is_reached() {
-    let mut scenarios = broken();
-    if let Ok(x) = std::env::var("ONLY") {
-        scenarios.retain(|s| x.contains(&s.name));
-    } else {
-        assert!(scenarios.len() >= 40, "{}", scenarios.len());
-    }
+    let scenarios = broken();
+    assert!(scenarios.len() >= 40, "{}", scenarios.len());
     let rows: Vec<Row> = scenarios
         .into_par_iter()
         .map(|scenario| Row::measured(scenario, 1000))
@@ -332,6 +341,7 @@ fn from_a_thousand_failing_plans_of_every_broken_scenario_the_optimum_is_reached
         assert_eq!(row.plans(), 1000, "{}", row.name);
         assert!(row.above[0] >= 950, "{}: {:?}", row.name, row.above);
         assert!(row.worst() <= 1, "{}: {:?}", row.name, row.above);
+        assert!(row.unknown <= 2, "{}: {}", row.name, row.unknown);
         // At 25 microseconds each, a second and a half.
         assert!(row.most_executions < 60_000, "{}", row.name);
     }
