@@ -145,6 +145,17 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     if scenario.downstream.lookup_lag > Span::ZERO {
         add("downstream.lookup_lag", scenario.downstream.lookup_lag);
     }
+    for (name, span) in [
+        ("database.lock_wait", scenario.database.lock_wait),
+        (
+            "database.idle_in_transaction",
+            scenario.database.idle_in_transaction,
+        ),
+    ] {
+        if let Some(span) = span.0 {
+            add(name, span);
+        }
+    }
     if let ClaimConfig::LockRow(claim) = &scenario.dispatch.claim {
         add("dispatch.claim.max_hold", claim.max_hold);
         if claim.min_hold > Span::ZERO {
