@@ -83,6 +83,9 @@ async fn fetch(asker: &Asker, insert: &Insert, meeting: &Meeting) -> Result<(Key
         when_locked: WhenLocked::Wait,
     };
     while asker.lock(&want).await? == Got::Waited {}
+    if asker.has_changed(want.index, &primary) {
+        return Err(SqlError::RecordChanged);
+    }
     let core = asker.handle.borrow();
     let record = core.innodb.index(want.index).records.get(&primary);
     let version = record.and_then(|record| record.versions.last());

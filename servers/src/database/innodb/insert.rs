@@ -250,6 +250,10 @@ impl Place<'_> {
             match self.asker.lock(&want).await? {
                 Got::Waited => continue,
                 Got::Skipped => return Err(self.duplicate(index, primary)),
+                // Whoever locks a row has to have seen it as it is, whatever for.
+                Got::Had | Got::Fresh if self.asker.has_changed(index, primary) => {
+                    return Err(SqlError::RecordChanged.into());
+                }
                 Got::Had | Got::Fresh if !deleted => return Err(self.duplicate(index, primary)),
                 Got::Had | Got::Fresh => {}
             }

@@ -109,9 +109,25 @@ fn choose(
     known: &BTreeMap<Column, Known>,
 ) -> (usize, Vec<Reach>) {
     let equal = |column: &Column| known.get(column).and_then(|known| known.equal.clone());
+    let whole_key = |number: usize| -> Option<Key> {
+        let key: Option<Key> = table.indexes[number].columns.iter().map(equal).collect();
+        key.filter(|key| !key.is_empty())
+    };
+    if let (None, Some(primary)) = (purpose.output, whole_key(0)) {
+        // A change takes the secondary index, whose entries have the primary key in them.
+        for number in 1..table.indexes.len() {
+            let Some(mut key) = whole_key(number) else {
+                continue;
+            };
+            if table.indexes[number].unique {
+                return (number, vec![Reach::Point(key)]);
+            }
+            key.extend(primary);
+            return (number, vec![Reach::Equal(key)]);
+        }
+    }
     for (number, index) in table.indexes.iter().enumerate() {
-        let key: Option<Key> = index.columns.iter().map(equal).collect();
-        if let Some(key) = key.filter(|key| index.unique && !key.is_empty()) {
+        if let Some(key) = whole_key(number).filter(|_| index.unique) {
             return (number, vec![Reach::Point(key)]);
         }
     }

@@ -373,12 +373,8 @@ impl Scan {
     }
 
     fn check_snapshot(&self, primary: &Key) -> Result<(), SqlError> {
-        let core = self.asker.handle.borrow();
-        let index = core.innodb.index(IndexId::clustered(self.table));
-        let changed = index.records.get(primary).is_some_and(|record| {
-            core.innodb
-                .has_changed_since_snapshot(self.asker.trx, record)
-        });
+        let clustered = IndexId::clustered(self.table);
+        let changed = self.asker.has_changed(clustered, primary);
         if changed {
             Err(SqlError::RecordChanged)
         } else {

@@ -133,6 +133,13 @@ impl Store {
 }
 
 impl Asker {
+    /// Whether innodb_snapshot_isolation forbids to lock the row: it has changed since the snapshot.
+    pub(super) fn has_changed(&self, index: IndexId, key: &Key) -> bool {
+        let core = self.handle.borrow();
+        let record = core.innodb.index(index).records.get(key);
+        record.is_some_and(|record| core.innodb.has_changed_since_snapshot(self.trx, record))
+    }
+
     /// Takes a lock; waits for it where the statement waits.
     pub(super) async fn lock(&self, want: &Want) -> Result<Got, SqlError> {
         {
