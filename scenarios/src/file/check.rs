@@ -1,10 +1,9 @@
 //! Limits and contradictions that the types alone do not catch.
 
 use super::document::Document;
-use super::{DatabaseProfile, Scenario, ScenarioError, TopologyKind};
+use super::{Scenario, ScenarioError, TopologyKind};
 use crate::spec::FaultKind;
 use evidence::Timestamp;
-use scheduler::ports::Isolation;
 use scheduler::schedules::{Schedule, Timetable};
 use scheduler::{Span, steps};
 
@@ -40,7 +39,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     numbers(document, scenario)?;
     durations(document, scenario)?;
     claim(document)?;
-    database(document, scenario)?;
+    super::database::check(document, scenario)?;
     topology(document, scenario)?;
     super::broker::check(document, scenario)?;
     timers(document, scenario)?;
@@ -239,35 +238,6 @@ fn claim(document: &Document<'_>) -> Checked {
         )),
         _ => Ok(()),
     }
-}
-
-/// What only some databases have.
-fn database(document: &Document<'_>, scenario: &Scenario) -> Checked {
-    let table = &scenario.database;
-    let (generic, mariadb) = match table.profile {
-        DatabaseProfile::Generic => (true, false),
-        DatabaseProfile::Postgresql => (false, false),
-        DatabaseProfile::Mariadb => (false, true),
-    };
-    if generic && table.isolation != Isolation::ReadCommitted {
-        let message = "the profile generic is read_committed; for another level name \
-                       `profile = \"postgresql\"` or `\"mariadb\"`";
-        return Err(document.error("database.isolation", message));
-    }
-    for (key, is_there, needs) in [
-        ("lock_wait", !generic, "postgresql or mariadb"),
-        ("idle_in_transaction", !generic, "postgresql or mariadb"),
-        ("durable", !generic, "postgresql or mariadb"),
-        ("snapshot_isolation", mariadb, "mariadb"),
-        ("found_rows", mariadb, "mariadb"),
-    ] {
-        let path = format!("database.{key}");
-        if !is_there && document.get(&path).is_some() {
-            let message = format!("`{key}` needs the database profile {needs}");
-            return Err(document.key_error(&path, message));
-        }
-    }
-    Ok(())
 }
 
 fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {

@@ -1,5 +1,9 @@
 //! `[database]`: the store of records, outbox, timers and lock rows.
 
+mod check;
+
+pub(super) use check::check;
+
 use scheduler::ports::Isolation;
 use scheduler::{Span, Switchable};
 use serde::{Deserialize, Serialize};
