@@ -1,6 +1,6 @@
 //! RabbitMQ as an AMQP 0-9-1 client sees it: queues, channels, delivery tags, dead letters.
 //!
-//! Each queue is a [`Broker`] under the rules of its kind; what is added here is what goes beyond
+//! Each queue is a [`Broker`](super::Broker) under the rules of its kind; what is added here is what goes beyond
 //! one queue: the tags of a channel, the credit of consumers, routing by the default exchange, and
 //! what a broken rule of the protocol costs, which is the whole channel.
 
