@@ -73,4 +73,31 @@ mod tests {
         assert!(ledger.stage("k", 1).is_some());
         assert_eq!(ledger.get(&"k"), None);
     }
+
+    proptest::proptest! {
+        /// Whatever is staged, committed in another order, or dropped.
+        #[test]
+        fn what_is_committed_stays_as_it_was(
+            steps in proptest::collection::vec((0_u8..4, 0_usize..4, proptest::bool::ANY), 1..60)
+        ) {
+            let mut ledger = Ledger::new();
+            let mut open = Vec::new();
+            let mut made: Vec<(u8, usize)> = Vec::new();
+            for (number, (key, place, commits)) in steps.into_iter().enumerate() {
+                open.extend(ledger.stage(key, number));
+                if commits && !open.is_empty() {
+                    let staged = open.remove(place % open.len());
+                    let (key, effect) = (staged.key, staged.effect);
+                    if ledger.commit(staged) {
+                        made.push((key, effect));
+                    }
+                }
+                for (key, effect) in &made {
+                    proptest::prop_assert_eq!(ledger.get(key), Some(effect));
+                }
+                let keys = made.iter().filter(|(made, _)| *made == key).count();
+                proptest::prop_assert!(keys <= 1);
+            }
+        }
+    }
 }
