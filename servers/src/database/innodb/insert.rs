@@ -45,8 +45,10 @@ pub(super) async fn run(asker: &Asker, insert: &Insert) -> Result<Reply, SqlErro
         }
     }
     let (mut affected, mut warnings, mut stored) = (0, Vec::new(), Vec::new());
-    for values in &insert.rows {
-        let row = fill(asker, insert, values, &mut warnings)?;
+    let mut numbers = Numbers::default();
+    for (place, values) in insert.rows.iter().enumerate() {
+        (numbers.rows_left, numbers.took) = (insert.rows.len() - place, false);
+        let row = fill(asker, insert, values, &mut warnings, &mut numbers)?;
         let point = asker.undo_point();
         match put(asker, insert.table, &row, &insert.conflict).await {
             Ok(()) => {
@@ -56,6 +58,9 @@ pub(super) async fn run(asker: &Asker, insert: &Insert) -> Result<Reply, SqlErro
             Err(Failure::Error(error)) => return Err(error),
             Err(Failure::Duplicate { index, key }) => {
                 asker.undo_to(point);
+                if insert.conflict != Conflict::Replace {
+                    numbers.give_back();
+                }
                 let meet = duplicates::Meeting { index, key, row };
                 match duplicates::meet(asker, insert, meet).await? {
                     Some((count, row)) => {
@@ -84,12 +89,44 @@ pub(super) async fn run(asker: &Asker, insert: &Insert) -> Result<Reply, SqlErro
     })
 }
 
+/// The numbers of one statement: taken at once for all rows to come, and what is left over is burnt.
+#[derive(Default)]
+struct Numbers {
+    rows_left: usize,
+    /// The next one, and behind which all are taken.
+    next: i64,
+    end: i64,
+    /// Whether the row at hand has taken one.
+    took: bool,
+}
+
+impl Numbers {
+    fn take(&mut self, table: &mut i64) -> i64 {
+        if self.next == self.end {
+            self.next = *table;
+            *table += i64::try_from(self.rows_left).unwrap_or(i64::MAX);
+            self.end = *table;
+        }
+        self.took = true;
+        self.next += 1;
+        self.next - 1
+    }
+
+    /// The row was not inserted: the next one gets its number.
+    fn give_back(&mut self) {
+        if std::mem::take(&mut self.took) {
+            self.next -= 1;
+        }
+    }
+}
+
 /// The row that is to be inserted.
 fn fill(
     asker: &Asker,
     insert: &Insert,
     values: &[Scalar],
     warnings: &mut Vec<u16>,
+    numbers: &mut Numbers,
 ) -> Result<Row, SqlError> {
     let mut core = asker.handle.borrow_mut();
     let lenient = insert.conflict == Conflict::Ignore;
@@ -117,10 +154,7 @@ fn fill(
         if column.counts {
             match value {
                 Value::Int(given) => *next = (*next).max(*given + 1),
-                _ => {
-                    *value = Value::Int(*next);
-                    *next += 1;
-                }
+                _ => *value = Value::Int(numbers.take(next)),
             }
         }
     }

@@ -61,6 +61,16 @@ struct Known {
     high: Option<(Value, bool)>,
 }
 
+impl Known {
+    /// Whether the range has no value in it.
+    fn is_empty(&self) -> bool {
+        let (Some((low, from)), Some((high, to))) = (&self.low, &self.high) else {
+            return false;
+        };
+        low > high || (low == high && !(*from && *to))
+    }
+}
+
 /// Makes the plan. `scope` computes what does not depend on a row.
 pub(super) fn plan(store: &Store, scope: &Scope<'_>, purpose: &Purpose<'_>) -> Plan {
     let table = &store.tables[&purpose.table];
@@ -182,6 +192,7 @@ fn worth(table: &TableStore, purpose: &Purpose<'_>, number: usize, reach: &Reach
 fn worth_points(table: &TableStore, purpose: &Purpose<'_>, number: usize, values: usize) -> bool {
     let primary = &table.indexes[0].columns;
     let only_keys = purpose.output.is_some()
+        && purpose.order.is_empty()
         && needed(purpose)
             .iter()
             .all(|column| primary.contains(column));
@@ -301,6 +312,12 @@ fn learn(
             {
                 known.equal = Some(low.clone());
             }
+            !known.is_empty()
+        }
+        Predicate::Any(any) => {
+            if let Some((column, values)) = one_of(table, scope, any) {
+                known.entry(column).or_default().among = Some(values);
+            }
             true
         }
         Predicate::In(Scalar::Column(column), values) => {
@@ -318,6 +335,33 @@ fn learn(
         }
         _ => true,
     }
+}
+
+/// `c = 1 OR c = 2` is a list of values.
+fn one_of(
+    table: &TableStore,
+    scope: &Scope<'_>,
+    any: &[Predicate],
+) -> Option<(Column, Vec<Value>)> {
+    let mut of = None;
+    let mut values = Vec::with_capacity(any.len());
+    for one in any {
+        let (column, other) = match one {
+            Predicate::Compare(Scalar::Column(column), Comparison::Equal, other)
+            | Predicate::Compare(other, Comparison::Equal, Scalar::Column(column)) => {
+                (*column, other)
+            }
+            _ => return None,
+        };
+        if *of.get_or_insert(column) != column {
+            return None;
+        }
+        values.push(constant(table, scope, column, other)?);
+    }
+    values.retain(|value| *value != Value::Null);
+    values.sort();
+    values.dedup();
+    Some((of?, values))
 }
 
 fn note(known: &mut Known, how: Comparison, value: Value) {

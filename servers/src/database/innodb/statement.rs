@@ -83,6 +83,7 @@ fn start(core: &mut Core, session: SessionId) -> TrxId {
     };
     if let Some(trx) = core.innodb.trxs.get_mut(&trx) {
         trx.statement = trx.undo.len();
+        trx.joined = true;
     }
     trx
 }
@@ -99,6 +100,7 @@ fn open(core: &mut Core, session: SessionId) -> TrxId {
         view: None,
         undo: Vec::new(),
         statement: 0,
+        joined: false,
         savepoints: Vec::new(),
         replaces: false,
     };
@@ -166,6 +168,9 @@ fn begin(core: &mut Core, session: SessionId, snapshot: bool, isolation: Option<
     if snapshot || broken::is(Broken::MariaSnapshotAtBegin) {
         let trx = open(core, session);
         core.innodb.open_view_at_begin(trx, snapshot);
+        if let Some(trx) = core.innodb.trxs.get_mut(&trx) {
+            trx.joined = true;
+        }
     }
 }
 
@@ -202,7 +207,8 @@ fn savepoint(core: &mut Core, session: SessionId, name: Arc<str>) {
     };
     if let Some(trx) = core.innodb.trxs.get_mut(&trx) {
         trx.savepoints.retain(|(other, _)| *other != name);
-        trx.savepoints.push((name, trx.undo.len()));
+        let done = trx.joined.then_some(trx.undo.len());
+        trx.savepoints.push((name, done));
     }
 }
 
@@ -218,8 +224,10 @@ fn back_to(core: &mut Core, session: SessionId, name: &str, release: bool) -> Re
     let (_, point) = trx.savepoints[place];
     trx.savepoints
         .truncate(if release { place } else { place + 1 });
-    if !release {
-        core.innodb.undo_to(id, point);
+    match point {
+        _ if release => {}
+        Some(point) => core.innodb.undo_to(id, point),
+        None => core.innodb.leave(id),
     }
     tell(core);
     Ok(())

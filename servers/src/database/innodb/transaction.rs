@@ -44,7 +44,10 @@ pub(super) struct Trx {
     pub(super) undo: Vec<Undo>,
     /// Where the statement at hand began.
     pub(super) statement: usize,
-    pub(super) savepoints: Vec<(Arc<str>, usize)>,
+    /// Whether it has read, locked or written anything yet.
+    pub(super) joined: bool,
+    /// Each with how much had been done by then; `None`: it had not joined.
+    pub(super) savepoints: Vec<(Arc<str>, Option<usize>)>,
     /// The statement at hand replaces or updates rows whose keys it meets (`trx->duplicates`).
     pub(super) replaces: bool,
 }
@@ -172,7 +175,8 @@ impl Store {
             self.undo(undo);
         }
         if let Some(trx) = self.trxs.get_mut(&trx) {
-            trx.savepoints.retain(|(_, at)| *at <= point);
+            trx.savepoints
+                .retain(|(_, at)| at.is_none_or(|at| at <= point));
         }
         self.settle();
     }
@@ -231,6 +235,17 @@ impl Store {
     pub(super) fn rollback(&mut self, trx: TrxId) {
         self.undo_to(trx, 0);
         self.end(trx);
+    }
+
+    /// A transaction goes back to where it had not joined: nothing is left of it, its locks and its
+    /// snapshot neither (`ha_rollback_to_savepoint` of an engine that joined later).
+    pub(super) fn leave(&mut self, id: TrxId) {
+        self.undo_to(id, 0);
+        if let Some(trx) = self.trxs.get_mut(&id) {
+            (trx.view, trx.writes_as, trx.joined) = (None, None, false);
+        }
+        self.locks.release(id);
+        self.settle();
     }
 
     /// What a transaction did stays, and everybody may see it.
