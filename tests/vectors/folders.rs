@@ -47,6 +47,13 @@ fn a_damaged_file_is_named() {
 }
 
 #[test]
+fn a_vector_without_steps_agrees_with_nothing() {
+    let text = r#"{"vectors": [{"id": "X1", "server": "redis", "claim": "B", "sessions": []}]}"#;
+    let why = error_of(&Temporary::with("stepless", text).0);
+    assert_eq!(why, "vector X1 has no steps");
+}
+
+#[test]
 fn a_vector_of_a_server_that_nobody_knows_is_named() {
     let text = r#"{"vectors": [{"id": "X1", "server": "oracle", "claim": "A1", "sessions": []}]}"#;
     let why = error_of(&Temporary::with("unknown", text).0);

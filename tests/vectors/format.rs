@@ -97,9 +97,6 @@ pub fn vectors_of(folder: &Path) -> Result<Vec<Vector>, NotVectors> {
         vectors.extend(file.vectors);
     }
     for vector in &vectors {
-        if vector.steps.is_empty() && vector.variants.is_empty() {
-            return Err(NotVectors(format!("vector {} has no steps", vector.id)));
-        }
         if !SERVERS.contains(&vector.server.as_str()) {
             return Err(NotVectors(format!(
                 "vector {}: no server is called {} (there are {})",
@@ -107,6 +104,9 @@ pub fn vectors_of(folder: &Path) -> Result<Vec<Vector>, NotVectors> {
                 vector.server,
                 SERVERS.join(", ")
             )));
+        }
+        if vector.steps.is_empty() && vector.variants.is_empty() {
+            return Err(NotVectors(format!("vector {} has no steps", vector.id)));
         }
     }
     match vectors.is_empty() {
