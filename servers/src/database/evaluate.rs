@@ -242,6 +242,31 @@ pub(super) async fn values(
     })
 }
 
+/// Values among which a SLEEP stands: it waits where it stands, and the clock behind it is a later
+/// one. `None`: there is none, and nothing to do.
+pub(super) async fn slept(
+    handle: &Handle,
+    id: SessionId,
+    scalars: impl Iterator<Item = &Scalar> + Clone,
+) -> Result<Option<Vec<Scalar>>, SqlError> {
+    if !scalars.clone().any(|one| matches!(one, Scalar::Sleep(_))) {
+        return Ok(None);
+    }
+    let mut settled = Vec::new();
+    for scalar in scalars {
+        if let Scalar::Sleep(ms) = scalar {
+            sleep(handle, id, *ms).await?;
+        }
+        settled.push(match scalar {
+            Scalar::Sleep(_) | Scalar::Clock => {
+                Scalar::Value(Scope::bare(&handle.borrow(), id).value(scalar))
+            }
+            other => other.clone(),
+        });
+    }
+    Ok(Some(settled))
+}
+
 async fn sleep(handle: &Handle, id: SessionId, ms: u64) -> Result<(), SqlError> {
     {
         let mut core = handle.borrow_mut();

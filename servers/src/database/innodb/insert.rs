@@ -8,7 +8,7 @@ use super::waiting::{Asker, Got, Want};
 use crate::broken::{self, Broken};
 use crate::database::core::race;
 use crate::database::engine::Flavor;
-use crate::database::evaluate::Scope;
+use crate::database::evaluate::{Scope, slept};
 use crate::database::values::fit;
 use scheduler::ports::sql::{Conflict, Insert, Reply, Scalar, SqlError, Tag, WhenLocked};
 use scheduler::ports::{Table, Value};
@@ -48,6 +48,8 @@ pub(super) async fn run(asker: &Asker, insert: &Insert) -> Result<Reply, SqlErro
     let mut numbers = Numbers::default();
     for (place, values) in insert.rows.iter().enumerate() {
         (numbers.rows_left, numbers.took) = (insert.rows.len() - place, false);
+        let slept = slept(&asker.handle, asker.session, values.iter()).await?;
+        let values = slept.as_ref().unwrap_or(values);
         let row = fill(asker, insert, values, &mut warnings, &mut numbers)?;
         let point = asker.undo_point();
         match put(asker, insert.table, &row, &insert.conflict).await {

@@ -7,7 +7,7 @@ use super::records::{IndexId, Key, Row};
 use super::scan::{Found, Scan};
 use super::waiting::Asker;
 use crate::database::engine::Flavor;
-use crate::database::evaluate::{Scope, ordering};
+use crate::database::evaluate::{Scope, ordering, slept};
 use crate::database::values::fit;
 use scheduler::ports::sql::{
     Assignments, Delete, Order, Predicate, Reply, Scalar, SqlError, TableDef, Tag, Update,
@@ -179,11 +179,15 @@ async fn apply(
     let Found { primary, row } = found;
     let new = match target.set {
         Some(set) => {
+            let scalars = set.iter().map(|(_, scalar)| scalar);
+            let slept = slept(&asker.handle, asker.session, scalars).await?;
+            let columns = set.iter().map(|(column, _)| *column);
+            let slept = slept.map(|slept| columns.zip(slept).collect::<Assignments>());
             let core = asker.handle.borrow();
             let value = |row: &Row, scalar: &Scalar| {
                 Scope::of_row(&core, asker.session, def, row).value(scalar)
             };
-            Some(assigned(set, &row, def, value)?)
+            Some(assigned(slept.as_ref().unwrap_or(set), &row, def, value)?)
         }
         None => None,
     };
