@@ -3,6 +3,7 @@
 use super::compatibility::{Mode, Span};
 use super::duplicates;
 use super::inheritance::split_gap;
+use super::numbers::Numbers;
 use super::records::{IndexId, Key, Row, SUPREMUM};
 use super::waiting::{Asker, Got, Want};
 use crate::broken::{self, Broken};
@@ -89,37 +90,6 @@ pub(super) async fn run(asker: &Asker, insert: &Insert) -> Result<Reply, SqlErro
         warnings,
         ..Reply::done(Tag::Insert)
     })
-}
-
-/// The numbers of one statement: taken at once for all rows to come, and what is left over is burnt.
-#[derive(Default)]
-struct Numbers {
-    rows_left: usize,
-    /// The next one, and behind which all are taken.
-    next: i64,
-    end: i64,
-    /// Whether the row at hand has taken one.
-    took: bool,
-}
-
-impl Numbers {
-    fn take(&mut self, table: &mut i64) -> i64 {
-        if self.next == self.end {
-            self.next = *table;
-            *table += i64::try_from(self.rows_left).unwrap_or(i64::MAX);
-            self.end = *table;
-        }
-        self.took = true;
-        self.next += 1;
-        self.next - 1
-    }
-
-    /// The row was not inserted: the next one gets its number.
-    fn give_back(&mut self) {
-        if std::mem::take(&mut self.took) {
-            self.next -= 1;
-        }
-    }
 }
 
 /// The row that is to be inserted.

@@ -14,6 +14,7 @@ mod duplicates;
 mod inheritance;
 mod insert;
 mod locks;
+mod numbers;
 mod plan;
 mod purge;
 mod records;
