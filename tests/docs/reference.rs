@@ -278,7 +278,7 @@ impl Page {
     fn faults(&mut self) {
         self.heading(3, "Kinds of faults");
         self.text(
-            "`for` goes with `pause`, `delay` and `partition`, `by` with `clock_step`, `lose` with `lock_failover` and `database_failover`. Each kind is \
+            "`for` goes with `pause`, `delay` and `partition`, `by` with `clock_step`, `lose` with the three failovers. Each kind is \
              one file of `scenarios/src/spec/faults`, and `scenarios/src/spec/applies.rs` is the \
              table of where each applies. Kinds in space `core` are marked.",
         );
