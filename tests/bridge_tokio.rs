@@ -1,6 +1,6 @@
 //! The same pipeline on a real runtime: one slot on tokio with a paused clock and servers in memory.
 //!
-//! What the simulator runs and what a production process runs is one code: `topologies::start_*`
+//! What the simulator runs and what a production process runs is one code: `topologies::start`
 //! over the ports. Here the ports are tokio's timers and tasks instead of the simulator's.
 #![allow(clippy::unwrap_used)]
 
@@ -14,7 +14,7 @@ use scheduler::memory::{
 use scheduler::ports::{At, Clock, Fut, Interest, Journal, Monotonic, Ports, Runtime, Wake};
 use scheduler::recovery::RecoveryConfig;
 use scheduler::schedules::{Schedule, ScheduleConfig, Timetable};
-use scheduler::topologies::{self, Blueprint};
+use scheduler::topologies::{self, Blueprint, Role};
 use scheduler::work::WorkConfig;
 use scheduler::{IdentityKey, Instance, NextFrom, Span, Timer, tables};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -243,10 +243,30 @@ fn recommended() -> Arc<Blueprint> {
 #[tokio::test(start_paused = true)]
 async fn a_slot_becomes_one_effect_through_the_queue() {
     let (world, blueprint) = (World::new(), recommended());
-    topologies::start_scheduler(&world.instance(0, "scheduler-1"), &blueprint, 0);
-    topologies::start_scheduler(&world.instance(1, "scheduler-2"), &blueprint, 0);
-    topologies::start_executor(&world.instance(2, "executor-1"), &blueprint);
-    topologies::start_executor(&world.instance(3, "executor-2"), &blueprint);
+    topologies::start(
+        Role::Scheduler,
+        &world.instance(0, "scheduler-1"),
+        &blueprint,
+        0,
+    );
+    topologies::start(
+        Role::Scheduler,
+        &world.instance(1, "scheduler-2"),
+        &blueprint,
+        0,
+    );
+    topologies::start(
+        Role::Executor,
+        &world.instance(2, "executor-1"),
+        &blueprint,
+        0,
+    );
+    topologies::start(
+        Role::Executor,
+        &world.instance(3, "executor-2"),
+        &blueprint,
+        0,
+    );
     world.live_until_all_is_over().await;
     assert_eq!(
         world.diary.lines(),
@@ -272,8 +292,18 @@ async fn a_slot_becomes_one_effect_through_the_queue() {
 #[tokio::test(start_paused = true)]
 async fn a_slot_becomes_one_effect_in_the_process_that_fired_it() {
     let (world, blueprint) = (World::new(), recommended());
-    topologies::start_local(&world.instance(0, "instance-1"), &blueprint, 0);
-    topologies::start_local(&world.instance(1, "instance-2"), &blueprint, 0);
+    topologies::start(
+        Role::Instance,
+        &world.instance(0, "instance-1"),
+        &blueprint,
+        0,
+    );
+    topologies::start(
+        Role::Instance,
+        &world.instance(1, "instance-2"),
+        &blueprint,
+        0,
+    );
     world.live_until_all_is_over().await;
     assert_eq!(
         world.diary.lines(),

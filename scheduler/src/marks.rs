@@ -128,7 +128,7 @@ marks! {
 
 /// The marks that were hit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Marks(u64);
+pub struct Marks(u128);
 
 impl Marks {
     /// This one was hit.
@@ -165,7 +165,7 @@ mod tests {
         }
         let names: BTreeSet<&str> = ALL.iter().map(|mark| mark.name).collect();
         assert_eq!(names.len(), ALL.len());
-        assert!(ALL.len() <= 64, "there is one bit a mark");
+        assert!(ALL.len() <= 128, "there is one bit a mark");
     }
 
     #[test]

@@ -151,11 +151,6 @@ fn start_instance(setup: &Setup, execution: Execution, place: u8) {
         ports,
     };
     let offset = constants.conditions[usize::from(place)].fire_offset.ms();
-    if constants.local {
-        topologies::start_local(&instance, &setup.blueprint, offset);
-    } else if place < constants.firing {
-        topologies::start_scheduler(&instance, &setup.blueprint, offset);
-    } else {
-        topologies::start_executor(&instance, &setup.blueprint);
-    }
+    let role = setup.scenario.topology.role(place);
+    topologies::start(role, &instance, &setup.blueprint, offset);
 }

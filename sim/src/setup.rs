@@ -9,9 +9,7 @@ use crate::stage::Execution;
 use crate::watchdog::WATCHDOG;
 use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
-use scenarios::file::{
-    Confirm, DatabaseProfile, DatabaseTable, Horizon, InstanceTable, TopologyKind,
-};
+use scenarios::file::{Confirm, DatabaseProfile, DatabaseTable, Horizon, InstanceTable};
 use scheduler::guards::BusyPolicy;
 use scheduler::ports::sql::Setting;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
@@ -84,7 +82,6 @@ pub(crate) struct Constants {
     pub(crate) cast: Arc<Cast>,
     pub(crate) planned: Arc<[Planned]>,
     pub(crate) conditions: Vec<InstanceTable>,
-    pub(crate) firing: u8,
     pub(crate) local: bool,
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
@@ -292,8 +289,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         ),
         identity: scenario.identity.key,
         planned: planned.into(),
-        firing: scenario.topology.firing(),
-        local: scenario.topology.kind == TopologyKind::Local,
+        local: scenario.topology.kind.executes_where_it_fires(),
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),

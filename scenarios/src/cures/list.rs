@@ -7,7 +7,6 @@ use super::computed::{
     third_of_ttl, ttl_past_work,
 };
 use crate::Scenario;
-use crate::file::TopologyKind;
 
 /// One change.
 pub(super) struct Part {
@@ -89,9 +88,9 @@ const fn there(is: bool) -> Stands {
 
 /// What stands behind a broker is of no use in `local`.
 fn no_broker(scenario: &Scenario) -> Stands {
-    match scenario.topology.kind {
-        TopologyKind::Local => Stands::NoUse,
-        TopologyKind::Queued => Stands::Missing,
+    match scenario.topology.kind.has_broker() {
+        true => Stands::Missing,
+        false => Stands::NoUse,
     }
 }
 

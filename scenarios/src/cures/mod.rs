@@ -10,7 +10,6 @@ mod computed;
 mod list;
 
 use crate::Scenario;
-use crate::file::TopologyKind;
 use list::{Part, RECOMMENDED, SINGLE, Stands, TOGETHER, Value};
 use std::collections::BTreeSet;
 
@@ -196,7 +195,7 @@ fn settings(scenario: &Scenario, part: &Part) -> Option<toml::Table> {
 
 fn setting(scenario: &Scenario, path: &str, value: &Value) -> Option<toml::Value> {
     // Without a broker there is nothing to set.
-    if path.starts_with("broker") && scenario.topology.kind == TopologyKind::Local {
+    if path.starts_with("broker") && !scenario.topology.kind.has_broker() {
         return None;
     }
     match value {

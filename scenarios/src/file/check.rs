@@ -1,7 +1,7 @@
 //! Limits and contradictions that the types alone do not catch.
 
 use super::document::Document;
-use super::{Scenario, ScenarioError, TopologyKind};
+use super::{Scenario, ScenarioError};
 use crate::spec::FaultKind;
 use evidence::Timestamp;
 use scheduler::schedules::{Schedule, Timetable};
@@ -242,10 +242,7 @@ fn claim(document: &Document<'_>) -> Checked {
 
 fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {
     let kind = scenario.topology.kind;
-    let own = match kind {
-        TopologyKind::Local => "`instances`",
-        TopologyKind::Queued => "`schedulers` and `executors`",
-    };
+    let own = kind.counts();
     for key in kind.foreign_keys() {
         let path = format!("topology.{key}");
         if document.get(&path).is_some() {

@@ -227,7 +227,7 @@ impl Scenario {
                 .iter()
                 .map(|timer| TimerId::new(timer.id.as_str()))
                 .collect(),
-            local: self.topology.kind == TopologyKind::Local,
+            local: self.topology.kind.executes_where_it_fires(),
             keeps_record: self.guard.keeps_record(),
         }
     }

@@ -4,7 +4,7 @@
 //! Which there are is read from the scenario as it is written out, so that a guard or a table that
 //! gets another duration need not be named here.
 
-use super::{Scenario, SignedSpan, TopologyKind};
+use super::{Scenario, SignedSpan};
 use scheduler::dispatch::Order;
 use scheduler::guards::GuardConfig;
 use scheduler::{Span, Switchable};
@@ -77,7 +77,7 @@ impl Scenario {
 
     fn tables_in_use(&self) -> Vec<&'static str> {
         let mut tables = vec!["dispatch", "downstream", "guard", "topology", "work"];
-        if self.topology.kind == TopologyKind::Queued {
+        if self.topology.kind.has_broker() {
             tables.push("broker");
         }
         if self.recovery.enabled && matches!(self.guard, GuardConfig::StateMachine(_)) {

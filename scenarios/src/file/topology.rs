@@ -1,6 +1,7 @@
 //! `[topology]`: which processes there are, and how runs get from one to the other.
 
 use scheduler::Span;
+use scheduler::topologies::Role;
 use serde::{Deserialize, Serialize};
 
 /// `[topology]`.
@@ -53,6 +54,15 @@ impl Topology {
         }
     }
 
+    /// What the process at this place of the cast does.
+    pub const fn role(&self, place: u8) -> Role {
+        match self.kind {
+            TopologyKind::Local => Role::Instance,
+            TopologyKind::Queued if place < self.schedulers => Role::Scheduler,
+            TopologyKind::Queued => Role::Executor,
+        }
+    }
+
     /// How many of the cast, from its beginning, run timers.
     pub const fn firing(&self) -> u8 {
         match self.kind {
@@ -82,9 +92,31 @@ impl TopologyKind {
             TopologyKind::Queued => "queued",
         }
     }
-}
 
-impl TopologyKind {
+    /// Whether runs travel through a broker.
+    pub const fn has_broker(self) -> bool {
+        match self {
+            TopologyKind::Local => false,
+            TopologyKind::Queued => true,
+        }
+    }
+
+    /// Whether whoever fires a run executes it, so that there is no message.
+    pub const fn executes_where_it_fires(self) -> bool {
+        match self {
+            TopologyKind::Local => true,
+            TopologyKind::Queued => false,
+        }
+    }
+
+    /// The keys of `[topology]` that say how many processes there are.
+    pub(super) const fn counts(self) -> &'static str {
+        match self {
+            TopologyKind::Local => "`instances`",
+            TopologyKind::Queued => "`schedulers` and `executors`",
+        }
+    }
+
     /// Keys of `[topology]` that belong to the others: they are not written beside this one.
     pub(super) const fn foreign_keys(self) -> &'static [&'static str] {
         match self {

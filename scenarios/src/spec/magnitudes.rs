@@ -4,7 +4,7 @@
 //! the list has one magnitude just below and one just past it.
 
 use super::Server;
-use crate::{Scenario, file::TopologyKind};
+use crate::Scenario;
 use scheduler::Span;
 use scheduler::dispatch::ClaimConfig;
 
@@ -121,12 +121,11 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
         span: scenario.work.call_timeout,
     }];
     let mut add = |name, span| deadlines.push(Deadline { name, span });
-    if scenario.topology.kind == TopologyKind::Queued
-        && let Some(span) = scenario.broker.ack_deadline.0
-    {
+    let queued = scenario.topology.kind.has_broker();
+    if queued && let Some(span) = scenario.broker.ack_deadline.0 {
         add("broker.ack_deadline", span);
     }
-    if scenario.topology.kind == TopologyKind::Queued {
+    if queued {
         let broker = &scenario.broker;
         if let Some(longest) = broker.backoff.iter().max() {
             add("broker.backoff", *longest);
@@ -167,7 +166,7 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
 
 /// How long somebody remembers.
 fn memories(scenario: &Scenario) -> Vec<Deadline> {
-    let queued = scenario.topology.kind == TopologyKind::Queued;
+    let queued = scenario.topology.kind.has_broker();
     let window = scenario.broker.dedup_window.0.filter(|_| queued);
     let retention = scenario.downstream.protection.retention();
     let named = [

@@ -5,7 +5,6 @@
 //! that no execution came there.
 
 use crate::Scenario;
-use crate::file::TopologyKind;
 use evidence::Step;
 use scheduler::IdentityKey;
 use scheduler::dispatch::{ClaimConfig, Order};
@@ -37,17 +36,17 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
 
 const NO_QUEUE: &str = "topology local has no queue";
 
-fn is_local(scenario: &Scenario) -> bool {
-    scenario.topology.kind == TopologyKind::Local
+fn in_place(scenario: &Scenario) -> bool {
+    scenario.topology.kind.executes_where_it_fires()
 }
 
 fn of_dispatch(step: &Step, scenario: &Scenario) -> Option<&'static str> {
-    let (dispatch, local) = (&scenario.dispatch, is_local(scenario));
+    let (dispatch, in_place) = (&scenario.dispatch, in_place(scenario));
     let unique = dispatch.claim == ClaimConfig::UniqueRunKey;
     let in_outbox = dispatch.order == Order::Outbox;
-    let one_call = dispatch.order == Order::OneTransaction && !local;
+    let one_call = dispatch.order == Order::OneTransaction && !in_place;
     if *step == steps::DISPATCH_CLAIM {
-        let writes = creates_record(scenario) || (in_outbox && !local);
+        let writes = creates_record(scenario) || (in_outbox && !in_place);
         let nothing = dispatch.claim == ClaimConfig::None && !writes;
         return nothing.then_some("nobody claims a slot");
     }
@@ -58,10 +57,10 @@ fn of_dispatch(step: &Step, scenario: &Scenario) -> Option<&'static str> {
         return Some("the claim has no write of its own");
     }
     if *step == steps::DISPATCH_ADVANCE {
-        return (local || in_outbox).then_some("the position is recorded with the claim");
+        return (in_place || in_outbox).then_some("the position is recorded with the claim");
     }
     if *step == steps::DISPATCH_RESUME {
-        return (local && !unique).then_some("no position is kept, so none is read");
+        return (in_place && !unique).then_some("no position is kept, so none is read");
     }
     if *step == steps::DISPATCH_RELEASE {
         let held = matches!(dispatch.claim, ClaimConfig::LockRow(_));
@@ -78,14 +77,14 @@ fn creates_record(scenario: &Scenario) -> bool {
 
 fn of_outbox(scenario: &Scenario) -> Option<&'static str> {
     match scenario.dispatch.order {
-        _ if is_local(scenario) => Some("topology local has no outbox"),
+        _ if in_place(scenario) => Some("topology local has no outbox"),
         Order::Outbox => None,
         _ => Some("the order of dispatch has no outbox"),
     }
 }
 
 fn of_broker(step: &Step, scenario: &Scenario) -> Option<&'static str> {
-    if is_local(scenario) {
+    if !scenario.topology.kind.has_broker() {
         return Some(NO_QUEUE);
     }
     let renews = *step == steps::BROKER_RENEW && scenario.broker.renew_every.0.is_none();

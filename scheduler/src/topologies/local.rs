@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Starts an instance: one loop a timer, all sharing the pool, and recovery where the guard keeps
 /// records.
-pub fn start(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
+pub(super) fn start(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
     let worker = Arc::new(Worker {
         executor: Arc::new(blueprint.executor(instance)),
         dispatcher: blueprint.dispatcher(instance),

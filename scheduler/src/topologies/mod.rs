@@ -5,9 +5,6 @@
 mod local;
 mod queued;
 
-pub use local::start as start_local;
-pub use queued::{start_executor, start_scheduler};
-
 use crate::dispatch::{ClaimConfig, DispatchConfig, Dispatcher};
 use crate::effects::ProtectionConfig;
 use crate::executor::Executor;
@@ -21,6 +18,26 @@ use crate::work::WorkConfig;
 use crate::{IdentityKey, Instance};
 use evidence::Ids;
 use std::sync::Arc;
+
+/// What an instance does: which parts of the pipeline run in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `local`: fires timers and executes their runs.
+    Instance,
+    /// `queued`: fires timers and publishes their runs.
+    Scheduler,
+    /// `queued`: consumes messages and executes runs.
+    Executor,
+}
+
+/// Starts what runs in an instance. `fire_offset_ms` is how much later than planned it fires.
+pub fn start(role: Role, instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
+    match role {
+        Role::Instance => local::start(instance, blueprint, fire_offset_ms),
+        Role::Scheduler => queued::start_scheduler(instance, blueprint, fire_offset_ms),
+        Role::Executor => queued::start_executor(instance, blueprint),
+    }
+}
 
 /// Makes a guard for one incarnation of an instance.
 pub type GuardFactory = dyn Fn(&Instance) -> Box<dyn Guard> + Send + Sync;

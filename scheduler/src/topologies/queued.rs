@@ -11,7 +11,11 @@ use evidence::Ids;
 use std::sync::Arc;
 
 /// Starts a scheduler: one loop a timer, and the relay of the outbox.
-pub fn start_scheduler(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
+pub(super) fn start_scheduler(
+    instance: &Instance,
+    blueprint: &Arc<Blueprint>,
+    fire_offset_ms: i64,
+) {
     let runtime = &instance.ports.runtime;
     let dispatcher = Arc::new(blueprint.dispatcher(instance));
     blueprint.start_timers(instance, |place| {
@@ -56,7 +60,7 @@ async fn fire_all(
 }
 
 /// Starts an executor: its consumers, and recovery where the guard keeps records.
-pub fn start_executor(instance: &Instance, blueprint: &Arc<Blueprint>) {
+pub(super) fn start_executor(instance: &Instance, blueprint: &Arc<Blueprint>) {
     let runtime = &instance.ports.runtime;
     let executor = Arc::new(blueprint.executor(instance));
     for _ in 0..blueprint.concurrency {

@@ -1,14 +1,14 @@
 //! What makes no sense of a broker.
 
+use super::super::Scenario;
 use super::super::check::Checked;
 use super::super::document::Document;
-use super::super::{Scenario, TopologyKind};
 use super::{BrokerTable, Confirm, DedupScope, DelayedBy, StaleTag};
 
 /// Refuses keys that contradict each other, and those that could not act.
 pub(in super::super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     let broker = &scenario.broker;
-    if scenario.topology.kind == TopologyKind::Local {
+    if !scenario.topology.kind.has_broker() {
         return Ok(());
     }
     match contradiction(broker) {
