@@ -57,6 +57,7 @@ mod identity;
 mod instance;
 pub mod marks;
 pub mod memory;
+pub mod observe;
 mod permits;
 pub mod ports;
 mod race;

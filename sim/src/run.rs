@@ -150,6 +150,10 @@ fn start_instance(setup: &Setup, execution: Execution, place: u8) {
         incarnation,
         ports,
     };
+    let instance = match &setup.observer {
+        Some(observer) => observer.watch(&instance),
+        None => instance,
+    };
     let offset = constants.conditions[usize::from(place)].fire_offset.ms();
     let role = setup.scenario.topology.role(place);
     topologies::start(role, &instance, &setup.blueprint, offset);

@@ -11,6 +11,7 @@ use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
 use scenarios::file::{Confirm, DatabaseProfile, DatabaseTable, Horizon, InstanceTable};
 use scheduler::guards::BusyPolicy;
+use scheduler::observe::Observer;
 use scheduler::ports::sql::Setting;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
@@ -71,6 +72,8 @@ pub struct Setup {
     pub(crate) parts: Parts,
     /// How long an execution with parts of a user's own may take in real time.
     pub(crate) watchdog: Duration,
+    /// Who watches the instances.
+    pub(crate) observer: Option<Observer>,
     /// Which line of the pipeline is worse than it should be.
     #[cfg(feature = "weakened")]
     pub(crate) weakness: Option<scheduler::weakness::Weakness>,
@@ -152,6 +155,7 @@ impl Setup {
             scenario: Arc::new(scenario.clone()),
             parts,
             watchdog: WATCHDOG,
+            observer: None,
             #[cfg(feature = "weakened")]
             weakness: None,
         })
@@ -170,6 +174,16 @@ impl Setup {
     /// The same, with every poll made, also those that find nothing: slower, and the same history.
     pub fn polling_always(&self) -> Self {
         self.changed(|constants| constants.skip_idle_polls = false)
+    }
+
+    /// The same, with an observer in every instance: log lines, counts and health of simulated
+    /// processes, as of real ones. The history stays what it is.
+    #[must_use]
+    pub fn watched(&self, observer: Observer) -> Self {
+        Setup {
+            observer: Some(observer),
+            ..self.clone()
+        }
     }
 
     /// The same, with one line of the pipeline worse than it should be: for the mutation run.

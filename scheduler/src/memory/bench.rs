@@ -206,8 +206,8 @@ pub(crate) struct Bench {
     pub(crate) database: Arc<Flaky<MemoryDatabase>>,
     pub(crate) locks: Arc<Flaky<MemoryLocks>>,
     pub(crate) downstream: Arc<Flaky<MemoryDownstream>>,
-    instance: Instance,
-    runtime: Arc<ManualRuntime>,
+    pub(crate) instance: Instance,
+    pub(crate) runtime: Arc<ManualRuntime>,
     journal: Arc<MemoryJournal>,
     /// The instance's own clock; the servers have another.
     wall: Arc<ManualTime>,
