@@ -222,6 +222,7 @@ fn recommended() -> Arc<Blueprint> {
         next: NextFrom::FromSlot,
         registrations: 1,
         on: Vec::new(),
+        life: Default::default(),
     };
     Arc::new(Blueprint {
         timers: vec![timer],

@@ -74,4 +74,4 @@ pub mod work;
 pub use identity::IdentityKey;
 pub use instance::Instance;
 pub use span::{Span, Switchable};
-pub use timer::{NextFrom, Timer};
+pub use timer::{Life, NextFrom, Timer};

@@ -21,6 +21,20 @@ pub enum NextFrom {
     FromNow,
 }
 
+/// From when until when an instance carries a timer, where that changes while it runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Life {
+    /// It is registered at this time; `None`: when the instance starts.
+    pub since: Option<Timestamp>,
+    /// Slots planned from this time on are not fired: it is gone by then.
+    pub until: Option<Timestamp>,
+    /// Whether its stored position is thrown away as it is registered, as if it were new.
+    pub clears_cursor: bool,
+    /// Whether what its row says beside the position is overwritten as it is registered (Quartz
+    /// with `overwrite`): whoever had acquired it has not any more.
+    pub resets_row: bool,
+}
+
 /// A timer, as every instance that carries it knows it.
 #[derive(Clone, Debug)]
 pub struct Timer {
@@ -42,6 +56,8 @@ pub struct Timer {
     pub registrations: u32,
     /// The instances that carry it; empty: all that fire timers.
     pub on: Vec<InstanceId>,
+    /// From when until when they carry it.
+    pub life: Life,
 }
 
 /// A slot that an instance waits for.
@@ -58,26 +74,41 @@ impl Timer {
         self.on.is_empty() || self.on.contains(&instance)
     }
 
+    /// How long it is until the timer is registered; `None`: not at all.
+    pub(crate) fn until_registered(&self, now: Timestamp) -> Option<Span> {
+        let left = self.life.since?.0.saturating_sub(now.0);
+        let left = u64::try_from(left).ok().filter(|left| *left > 0)?;
+        Some(Span::millis(left))
+    }
+
+    /// Whether it is gone for good.
+    pub(crate) fn is_over(&self, now: Timestamp) -> bool {
+        self.life.until.is_some_and(|until| until <= now)
+    }
+
     /// The slot with this ordinal; `after` is when a timer with a delay is due, where the
     /// timetable does not say.
     fn coming(&self, ordinal: u32, after: Option<Timestamp>) -> Option<Coming> {
         if ordinal > self.slots {
             return None;
         }
-        let slot = Slot {
-            timer: self.index,
-            ordinal,
-        };
         if let Some(planned) = self.timetable.get(ordinal) {
             let (scheduled, run) = (planned.scheduled, planned.run.clone());
+            if self.life.until.is_some_and(|until| scheduled >= until) {
+                return None;
+            }
             return Some(Coming {
-                slot,
+                slot: planned.slot,
                 scheduled,
                 run,
             });
         }
         let scheduled = after?;
         let run = RunKey::new(&self.id, scheduled).ok()?;
+        let slot = Slot {
+            timer: self.index,
+            ordinal,
+        };
         Some(Coming {
             slot,
             scheduled,

@@ -17,6 +17,11 @@ impl World {
             Action::Expire(call) => self.expire(call),
             Action::Poll(poller) => self.poll(poller, entry.at),
             Action::Start(instance) => self.begin_incarnation(instance),
+            Action::Retire(instance) => {
+                if self.processes[usize::from(instance)].alive {
+                    self.ask_to_stop(instance);
+                }
+            }
             Action::StopGraceOver(instance, incarnation) => {
                 let stops = self.processes[usize::from(instance)].stopping;
                 if stops && self.is_current(instance, incarnation) {
@@ -39,7 +44,8 @@ impl World {
 
     fn begin_incarnation(&mut self, instance: u8) {
         let process = &mut self.processes[usize::from(instance)];
-        if process.alive {
+        let retired = self.constants.retirements[usize::from(instance)];
+        if process.alive || retired.is_some_and(|at| at <= self.now) {
             return;
         }
         process.alive = true;

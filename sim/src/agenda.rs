@@ -30,6 +30,8 @@ pub(crate) enum Action {
     Resume(u8),
     /// An instance starts, or is back after a crash or a stop.
     Start(u8),
+    /// An instance is asked to stop for good: its successor has taken over.
+    Retire(u8),
     /// An instance that was asked to stop is stopped for good.
     StopGraceOver(u8, u16),
     /// The deadline of a delivery.

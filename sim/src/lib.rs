@@ -95,6 +95,7 @@ mod stage;
 mod state;
 #[cfg(madsim)]
 mod tasks;
+mod timers;
 #[cfg(madsim)]
 mod transport;
 #[cfg(madsim)]

@@ -50,6 +50,8 @@ pub enum Opaque {
     UnsyncedBroker,
     /// The next slot of a timer with a delay follows from the end of the run before.
     DelayedTimer,
+    /// Processes or timers are replaced while everything runs.
+    Changes,
 }
 
 impl Opaque {
@@ -59,6 +61,7 @@ impl Opaque {
             Opaque::OwnParts => "a part of the test's own may remember anything",
             Opaque::GuardMemory => "the guard remembers in the memory of its process",
             Opaque::UnsyncedBroker => "what the broker has not brought to the disk may come back",
+            Opaque::Changes => "processes or timers are replaced while everything runs",
             Opaque::DelayedTimer => {
                 "the next slot of a timer with a delay follows from its last run"
             }
@@ -81,6 +84,9 @@ impl Setup {
         }
         if self.constants.broker.forgets_settlements() {
             return Err(Opaque::UnsyncedBroker);
+        }
+        if !self.scenario.deploys.is_empty() || !self.scenario.changes.is_empty() {
+            return Err(Opaque::Changes);
         }
         if self
             .blueprint

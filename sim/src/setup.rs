@@ -6,14 +6,15 @@ use crate::servers::broker::Terms;
 use crate::servers::database::{Profile, Rules};
 use crate::servers::downstream::Outside;
 use crate::stage::Execution;
+use crate::timers::Timers;
 use crate::watchdog::WATCHDOG;
-use evidence::{Cast, InstanceId, Planned, Slot, TimerId, Timestamp};
+use evidence::{Cast, Planned, Slot, Timestamp};
 use scenarios::Scenario;
 use scenarios::file::{Confirm, DatabaseProfile, DatabaseTable, Horizon, InstanceTable};
 use scheduler::guards::BusyPolicy;
 use scheduler::observe::Observer;
 use scheduler::ports::sql::Setting;
-use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
+use scheduler::schedules::ScheduleError;
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
 use scheduler::{IdentityKey, Span, Timer};
 use servers::database::Flavor;
@@ -68,6 +69,8 @@ pub enum SetupError {
 pub struct Setup {
     pub(crate) constants: Arc<Constants>,
     pub(crate) blueprint: Arc<Blueprint>,
+    /// What each process that a deploy brings is built from.
+    pub(crate) deployed: Vec<Arc<Blueprint>>,
     pub(crate) scenario: Arc<Scenario>,
     pub(crate) parts: Parts,
     /// How long an execution with parts of a user's own may take in real time.
@@ -96,6 +99,8 @@ pub(crate) struct Constants {
     pub(crate) broker: Terms,
     /// Whether a publisher waits for the broker's word.
     pub(crate) confirms: bool,
+    /// When each process is asked to stop for good.
+    pub(crate) retirements: Vec<Option<Ms>>,
     /// How many slots there are in all.
     pub(crate) slots: usize,
     /// When the last slot is due.
@@ -122,36 +127,17 @@ impl Setup {
         let mut cast = scenario.cast();
         // A guard of the user's own keeps no record that the judge could read.
         cast.keeps_record &= parts.guard.is_none();
-        let timers = timers(scenario)?;
-        let planned: Vec<Planned> = timers
-            .iter()
-            .filter(|timer| timer.delay.is_none())
-            .flat_map(|timer| timer.timetable.planned().iter().cloned())
-            .collect();
-        let constants = constants(scenario, cast, planned);
-        let local = constants.local;
-        let blueprint = Blueprint {
-            timers,
-            dispatch: scenario.dispatch.clone(),
-            guard: scenario.guard.clone(),
-            protection: scenario.downstream.protection.clone(),
-            work: scenario.work.clone(),
-            identity: scenario.identity.key,
-            recovery: scenario.recovery.clone(),
-            concurrency: scenario.topology.concurrency,
-            busy: if local {
-                BusyPolicy::Drop
-            } else {
-                BusyPolicy::Defer
-            },
-            parts: PipelineParts {
-                guard: parts.guard.clone(),
-                handler: parts.handler.clone(),
-            },
-        };
+        let mut timers = Timers::of(scenario)?;
+        let constants = constants(scenario, cast, &mut timers);
+        let deployed = scenario.deployed().zip(timers.deployed);
+        let deployed = deployed.map(|((_, deployed), timers)| {
+            let configured = &deployed.deploy.scenario;
+            Arc::new(blueprint(configured, timers, &parts))
+        });
         Ok(Setup {
+            deployed: deployed.collect(),
             constants: Arc::new(constants),
-            blueprint: Arc::new(blueprint),
+            blueprint: Arc::new(blueprint(scenario, timers.first, &parts)),
             scenario: Arc::new(scenario.clone()),
             parts,
             watchdog: WATCHDOG,
@@ -159,6 +145,14 @@ impl Setup {
             #[cfg(feature = "weakened")]
             weakness: None,
         })
+    }
+
+    /// What the process at this place is built from.
+    pub(crate) fn blueprint_of(&self, place: u8) -> &Arc<Blueprint> {
+        let first = self.constants.cast.instances.len() - self.deployed.len();
+        let deployed = usize::from(place).checked_sub(first);
+        let deployed = deployed.and_then(|nth| self.deployed.get(nth));
+        deployed.unwrap_or(&self.blueprint)
     }
 
     /// The scenario.
@@ -225,62 +219,51 @@ impl Clone for Constants {
             broker: self.broker.clone(),
             nothing: self.nothing.clone(),
             slot_by_run: self.slot_by_run.clone(),
+            retirements: self.retirements.clone(),
             ..*self
         }
     }
 }
 
-fn timers(scenario: &Scenario) -> Result<Vec<Timer>, SetupError> {
-    let names = scenario.instance_names();
-    let mut timers = Vec::with_capacity(scenario.timers.len());
-    for (index, table) in (0..).zip(&scenario.timers) {
-        let id = TimerId::new(table.id.as_str());
-        let wrong = |error| SetupError::Schedule {
-            timer: table.id.clone(),
-            error,
-        };
-        let schedule = Schedule::compile(&table.schedule, scenario.epoch).map_err(wrong)?;
-        let timetable = Timetable::new(index, &id, &schedule, scenario.epoch, table.slots);
-        let delay = match table.schedule {
-            ScheduleConfig::Delay { delay } => Some(delay),
-            _ => None,
-        };
-        let on: Result<Vec<InstanceId>, SetupError> = table
-            .on
-            .iter()
-            .map(|name| {
-                let place = names.iter().position(|known| known == name);
-                place
-                    .and_then(|place| u8::try_from(place).ok())
-                    .map(InstanceId)
-                    .ok_or_else(|| {
-                        let (name, there_are) = (name.clone(), names.join(", "));
-                        SetupError::UnknownInstance { name, there_are }
-                    })
-            })
-            .collect();
-        timers.push(Timer {
-            id,
-            index,
-            timetable: Arc::new(timetable.map_err(wrong)?),
-            delay,
-            epoch: scenario.epoch,
-            slots: table.slots,
-            next: table.next,
-            registrations: table.registrations,
-            on: on?,
-        });
+/// What the processes with this configuration are built from.
+fn blueprint(scenario: &Scenario, timers: Vec<Timer>, parts: &Parts) -> Blueprint {
+    Blueprint {
+        timers,
+        dispatch: scenario.dispatch.clone(),
+        guard: scenario.guard.clone(),
+        protection: scenario.downstream.protection.clone(),
+        work: scenario.work.clone(),
+        identity: scenario.identity.key,
+        recovery: scenario.recovery.clone(),
+        concurrency: scenario.topology.concurrency,
+        busy: match scenario.topology.kind.executes_where_it_fires() {
+            true => BusyPolicy::Drop,
+            false => BusyPolicy::Defer,
+        },
+        parts: PipelineParts {
+            guard: parts.guard.clone(),
+            handler: parts.handler.clone(),
+        },
     }
-    Ok(timers)
 }
 
-fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constants {
+fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants {
+    let planned = std::mem::take(&mut timers.planned);
+    let changes = !scenario.deploys.is_empty() || !scenario.changes.is_empty();
     let epoch = scenario.epoch;
     let names = scenario.instance_names();
     let since_epoch = |at: Timestamp| u64::try_from(at.0 - epoch.0).unwrap_or(0);
-    let last_slot = planned
-        .iter()
-        .map(|planned| since_epoch(planned.scheduled))
+    let retirements = (0..)
+        .zip(&names)
+        .map(|(place, _)| scenario.retires_at(place));
+    let retirements: Vec<Option<Ms>> = retirements.map(|at| at.map(Span::ms)).collect();
+    let happens = scenario.changes.iter().map(|change| change.at.ms());
+    let happens = happens.chain(retirements.iter().flatten().copied());
+    let last_slot = timers
+        .last
+        .map(since_epoch)
+        .into_iter()
+        .chain(happens)
         .max();
     let patience = match scenario.horizon {
         Horizon::Auto => 4 * longest_deadline(scenario) + all_work(scenario),
@@ -291,16 +274,19 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         .iter()
         .map(|timer| u64::from(timer.slots))
         .sum();
+    let slot_by_run: BTreeMap<Arc<str>, Slot> = planned
+        .iter()
+        .map(|planned| (planned.run.text().clone(), planned.slot))
+        .collect();
+    let in_all = match changes {
+        true => planned.len(),
+        false => usize::try_from(slots).unwrap_or(usize::MAX),
+    };
     Constants {
         epoch,
         conditions: names.iter().map(|name| scenario.conditions(name)).collect(),
         cast: Arc::new(cast),
-        slot_by_run: Arc::new(
-            planned
-                .iter()
-                .map(|planned| (planned.run.text().clone(), planned.slot))
-                .collect(),
-        ),
+        slot_by_run: Arc::new(slot_by_run),
         identity: scenario.identity.key,
         planned: planned.into(),
         local: scenario.topology.kind.executes_where_it_fires(),
@@ -312,7 +298,8 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         renew_every: scenario.broker.renew_every.0,
         broker: Terms::of(&scenario.broker),
         confirms: scenario.broker.confirm != Confirm::Sent,
-        slots: usize::try_from(slots).unwrap_or(usize::MAX),
+        slots: in_all,
+        retirements,
         last_slot: last_slot.unwrap_or(0),
         patience,
         budget: 20_000 + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots,

@@ -181,6 +181,9 @@ impl World {
         processes.truncate(constants.conditions.len());
         for (instance, conditions) in (0..).zip(&constants.conditions) {
             agenda.add(conditions.starts_at.ms(), instance, Action::Start(instance));
+            if let Some(at) = constants.retirements[usize::from(instance)] {
+                agenda.add(at, instance, Action::Retire(instance));
+            }
             let clock = WallClock::new(constants.epoch, &conditions.clock);
             match processes.get_mut(usize::from(instance)) {
                 Some(process) => process.renew(clock),

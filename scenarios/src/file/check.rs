@@ -44,6 +44,8 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     super::broker::check(document, scenario)?;
     timers(document, scenario)?;
     instances(document, scenario)?;
+    super::deploy::check(document, scenario)?;
+    super::change::check(document, scenario)?;
     beats(document, scenario)?;
     faults(document, scenario)?;
     expectation(document, scenario)
@@ -316,7 +318,12 @@ fn timers(document: &Document<'_>, scenario: &Scenario) -> Checked {
     Ok(())
 }
 
-fn named(document: &Document<'_>, path: &str, name: &str, allowed: &[String]) -> Checked {
+pub(super) fn named(
+    document: &Document<'_>,
+    path: &str,
+    name: &str,
+    allowed: &[String],
+) -> Checked {
     if allowed.iter().any(|one| one == name) {
         return Ok(());
     }

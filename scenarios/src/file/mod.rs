@@ -2,11 +2,13 @@
 
 mod beats;
 mod broker;
+mod change;
 mod changed;
 mod check;
 mod coordinator;
 mod database;
 mod defaults;
+mod deploy;
 pub(crate) mod document;
 mod downstream;
 mod error;
@@ -31,8 +33,10 @@ pub use broker::{
     AckFencing, AfterMaxDeliver, Assign, BrokerProfile, BrokerTable, Confirm, DedupBy, DedupScope,
     DelayedBy, MaxDeliver, Outage, Refusals, ReturnsTo, StaleTag,
 };
+pub use change::{ChangeKind, ChangeTable, Cursor};
 pub use coordinator::{CoordinatorProfile, CoordinatorTable};
 pub use database::{DatabaseProfile, DatabaseTable};
+pub use deploy::{DeployTable, Deployed};
 pub use downstream::{DownstreamTable, InFlight, OnMismatch};
 pub use error::{Place, ScenarioError};
 pub use expect::{ExpectTable, ExpectedVerdict};
@@ -95,6 +99,12 @@ pub struct Scenario {
     /// Conditions of single processes.
     #[serde(rename = "instance")]
     pub instances: Vec<InstanceTable>,
+    /// Processes with another configuration that take over.
+    #[serde(rename = "deploy", skip_serializing_if = "Vec::is_empty")]
+    pub deploys: Vec<DeployTable>,
+    /// Timers that change while everything runs.
+    #[serde(rename = "change", skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<ChangeTable>,
     /// How a slot becomes a message.
     pub dispatch: DispatchConfig,
     /// The queue.
@@ -146,6 +156,8 @@ impl Default for Scenario {
             timers: vec![TimerTable::default()],
             topology: Topology::default(),
             instances: Vec::new(),
+            deploys: Vec::new(),
+            changes: Vec::new(),
             dispatch: DispatchConfig::default(),
             broker: BrokerTable::default(),
             database: DatabaseTable::default(),
@@ -208,13 +220,17 @@ impl Scenario {
             let stem = Path::new(path).file_stem();
             scenario.name = stem.map_or_else(String::new, |stem| stem.display().to_string());
         }
+        deploy::build(&document, &mut scenario, path)?;
+        change::build(&document, &mut scenario, path)?;
         check::check(&document, &scenario)?;
         Ok(scenario)
     }
 
     /// The names of all processes, in the order of [`evidence::InstanceId`].
     pub fn instance_names(&self) -> Vec<String> {
-        self.topology.instance_names()
+        let mut names = self.topology.instance_names();
+        names.extend(self.deployed().map(|(name, _)| name));
+        names
     }
 
     /// The names that histories of this scenario refer to.

@@ -11,10 +11,13 @@ const CHANGEABLE: &[&str] = &[
     "timer",
     "topology",
     "instance",
+    "deploy",
+    "change",
     "dispatch",
     "broker",
     "database",
     "lock",
+    "coordinator",
     "recovery",
     "guard",
     "work",
@@ -34,10 +37,7 @@ pub(super) fn build(
             let message = "a [[repair]] needs a `name`";
             return Err(document.error(&format!("repair.{place}"), message));
         }
-        let mut changed = document.clone();
-        for key in ["repair", "expect"] {
-            changed.take(key);
-        }
+        let mut changed = without(document, &["repair", "expect"]);
         let changes = document
             .get(&format!("repair.{place}.set"))
             .and_then(|set| set.get_ref().as_table());
@@ -55,6 +55,72 @@ pub(super) fn build(
     }
     scenario.repairs = repairs;
     Ok(())
+}
+
+/// The scenario as it is configured with the changes at `changes`, which may only be of what is
+/// `changeable`.
+pub(super) fn configured(
+    document: &Document<'_>,
+    scenario: &Scenario,
+    changes: &str,
+    changeable: &[&str],
+    path: &str,
+) -> Result<Scenario, ScenarioError> {
+    let mut changed = without(document, OF_THE_WHOLE);
+    let table = document
+        .get(changes)
+        .and_then(|set| set.get_ref().as_table());
+    for (key, value) in table.into_iter().flatten() {
+        let may = changeable.iter().any(|allowed| {
+            let rest = key.get_ref().strip_prefix(allowed);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        });
+        if !may {
+            let (name, allowed) = (key.get_ref(), changeable.join(", "));
+            let message = format!("`{name}` cannot be set by a deploy; allowed are {allowed}");
+            return Err(document.error_at(key.span(), message));
+        }
+        set(&mut changed, scenario, key.get_ref(), value.clone())
+            .map_err(|why| document.error_at(key.span(), why))?;
+    }
+    Scenario::from_document(changed, path)
+}
+
+/// The scenario with the keys at `changes` in the timer at this place.
+pub(super) fn retimed(
+    document: &Document<'_>,
+    scenario: &Scenario,
+    changes: &str,
+    timer: usize,
+    path: &str,
+) -> Result<Scenario, ScenarioError> {
+    let mut changed = without(document, OF_THE_WHOLE);
+    changed.take("change");
+    let table = document
+        .get(changes)
+        .and_then(|set| set.get_ref().as_table());
+    for (key, value) in table.into_iter().flatten() {
+        let id = scenario
+            .timers
+            .get(timer)
+            .map_or("", |timer| timer.id.as_str());
+        let path = format!("timer.{id}.{}", key.get_ref());
+        set(&mut changed, scenario, &path, value.clone())
+            .map_err(|why| document.error_at(key.span(), why))?;
+    }
+    Scenario::from_document(changed, path)
+}
+
+/// What is said of a scenario as a whole, and not of how a process is configured.
+const OF_THE_WHOLE: &[&str] = &["repair", "expect", "explore", "fault", "deploy", "instance"];
+
+/// A document without these keys.
+fn without<'a>(document: &Document<'a>, keys: &[&str]) -> Document<'a> {
+    let mut changed = document.clone();
+    for key in keys {
+        changed.take(key);
+    }
+    changed
 }
 
 /// Makes one change; says what is allowed where it cannot be made.

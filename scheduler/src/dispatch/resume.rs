@@ -7,14 +7,16 @@ use super::CatchUp;
 use super::dispatcher::failed;
 use crate::backoff;
 use crate::marks;
-use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Wake};
+use crate::ports::{
+    At, Column, Condition, Expr, OnConflict, Ports, RowLock, Statement, Statements, Wake,
+};
 use crate::schedules::Timetable;
 use crate::steps;
-use crate::tables::{TIMERS, timers};
+use crate::tables::{COLUMNS, TIMERS, timers};
 use crate::timer::{Timer, first_slot};
 use crate::weakness::Weakness;
 use crate::work::RetryConfig;
-use evidence::{Ids, TimerId, Timestamp};
+use evidence::{Ids, Timestamp};
 
 /// The ordinal of the slot to fire first (and when, where the timer has a delay); `None` if the
 /// instance was stopped on the way.
@@ -24,7 +26,7 @@ pub async fn resume(
     catch_up: CatchUp,
     retry: &RetryConfig,
 ) -> Option<(u32, Option<Timestamp>)> {
-    let cursor = read_cursor(ports, &timer.id, retry).await?;
+    let cursor = read_cursor(ports, timer, retry).await?;
     if timer.delay.is_some() {
         return Some(first_slot(timer, ports.clock.now()));
     }
@@ -57,26 +59,49 @@ pub(crate) fn ordinal_from(timetable: &Timetable, from: Timestamp) -> u32 {
     ordinal
 }
 
-async fn read_cursor(ports: &Ports, timer: &TimerId, retry: &RetryConfig) -> Option<Timestamp> {
+/// Registers the timer, from `started` on, if nobody has, and reads its position.
+fn registration(timer: &Timer, started: Timestamp) -> Statements {
+    let key = || timer.id.text().clone();
+    let mut statements = Statements::with_capacity(2);
+    if timer.life.clears_cursor {
+        statements.push(Statement::Delete {
+            table: TIMERS,
+            key: key(),
+            when: Condition::always(),
+        });
+    }
+    statements.push(Statement::Insert {
+        table: TIMERS,
+        key: key(),
+        cells: vec![Expr::from(started.0 - 1)],
+        on_conflict: OnConflict::Ignore,
+    });
+    let rest = timers::CURSOR.0 + 1..COLUMNS[usize::from(TIMERS.0)];
+    if timer.life.resets_row && !rest.is_empty() {
+        statements.push(Statement::Update {
+            table: TIMERS,
+            key: key(),
+            when: Condition::always(),
+            set: rest.map(|column| (Column(column), Expr::from(0))).collect(),
+            required: false,
+        });
+    }
+    statements.push(Statement::Select {
+        table: TIMERS,
+        key: key(),
+        lock: RowLock::None,
+    });
+    statements
+}
+
+async fn read_cursor(ports: &Ports, timer: &Timer, retry: &RetryConfig) -> Option<Timestamp> {
     let nobody = Ids::default();
     let at = At::new(&steps::DISPATCH_RESUME, &nobody);
     // Taken before the call: a slot that comes due while the call is on its way is not missed.
     let started = ports.clock.now();
     let mut failures = 0;
     loop {
-        let statements = vec![
-            Statement::Insert {
-                table: TIMERS,
-                key: timer.text().clone(),
-                cells: vec![Expr::from(started.0 - 1)],
-                on_conflict: OnConflict::Ignore,
-            },
-            Statement::Select {
-                table: TIMERS,
-                key: timer.text().clone(),
-                lock: RowLock::None,
-            },
-        ];
+        let statements = registration(timer, started);
         match ports.database.execute(at, statements).await {
             Ok(answers) => {
                 let row = answers.last().and_then(|answer| answer.rows().first());

@@ -57,6 +57,7 @@ fn daily(slots: u32) -> Timer {
         next: NextFrom::FromSlot,
         registrations: 1,
         on: Vec::new(),
+        life: Default::default(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::{Schedule, ScheduleError};
 use evidence::{Planned, RunKey, Slot, TimerId, Timestamp};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The first planned times of a timer, with their run keys. Cheap to clone.
@@ -44,6 +45,22 @@ impl Timetable {
     pub fn get(&self, ordinal: u32) -> Option<&Planned> {
         let place = usize::try_from(ordinal.checked_sub(1)?).ok()?;
         self.planned.get(place)
+    }
+
+    /// The same times, each as the slot that it is numbered as.
+    #[must_use]
+    pub fn renumbered(&self, slots: &BTreeMap<Timestamp, Slot>) -> Self {
+        let planned = self.planned.iter().cloned();
+        let planned = planned.map(|planned| Planned {
+            slot: slots
+                .get(&planned.scheduled)
+                .copied()
+                .unwrap_or(planned.slot),
+            ..planned
+        });
+        Timetable {
+            planned: planned.collect(),
+        }
     }
 
     /// All of them, in order.

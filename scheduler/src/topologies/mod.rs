@@ -11,6 +11,7 @@ use crate::executor::Executor;
 use crate::guards::{BusyPolicy, Guard, GuardConfig, GuardContext};
 use crate::handler::{BuiltIn, Handler};
 use crate::ports::{At, Fut};
+use crate::race::{self, First};
 use crate::recovery::{self, RecoveryConfig, Requeue, Sweep};
 use crate::steps;
 use crate::timer::Timer;
@@ -130,11 +131,24 @@ impl Blueprint {
     /// Starts the loops of the timers that an instance carries, one a registration. `run` gets
     /// the timer's place.
     fn start_timers(&self, instance: &Instance, run: impl Fn(usize) -> Fut<'static, ()>) {
+        let ports = &instance.ports;
         for (place, timer) in self.timers.iter().enumerate() {
-            if timer.is_on(instance.id) {
-                for _ in 0..timer.registrations {
-                    instance.ports.runtime.spawn(run(place));
-                }
+            if !timer.is_on(instance.id) || timer.is_over(ports.clock.now()) {
+                continue;
+            }
+            for _ in 0..timer.registrations {
+                let run = run(place);
+                let Some(wait) = timer.until_registered(ports.clock.now()) else {
+                    ports.runtime.spawn(run);
+                    continue;
+                };
+                let runtime = ports.runtime.clone();
+                ports.runtime.spawn(Box::pin(async move {
+                    let registered = race::first(runtime.sleep(wait), runtime.stop_requested());
+                    if let First::Left(()) = registered.await {
+                        run.await;
+                    }
+                }));
             }
         }
     }
