@@ -223,6 +223,7 @@ fn recommended() -> Arc<Blueprint> {
         registrations: 1,
         on: Vec::new(),
         life: Default::default(),
+        publish_ahead: Span::ZERO,
     };
     Arc::new(Blueprint {
         timers: vec![timer],

@@ -27,6 +27,8 @@ pub struct Executor {
     pub(crate) identity: IdentityKey,
     pub(crate) busy: BusyPolicy,
     pub(crate) on_lost: OnLost,
+    /// Whether runs may come before their planned time, to be held until then.
+    pub(crate) holds: bool,
 }
 
 /// How an attempt's work ended.
@@ -52,7 +54,10 @@ impl Executor {
             match next.await {
                 First::Left(Ok(delivery)) => {
                     failures = 0;
-                    self.deliver(delivery).await;
+                    match self.until_due(&delivery) {
+                        Some(wait) => self.clone().hold(delivery, wait),
+                        None => self.deliver(delivery).await,
+                    }
                     if ports.runtime.stopping() {
                         self.mark(&marks::DRAINED);
                     }
@@ -76,7 +81,7 @@ impl Executor {
     }
 
     /// One delivery, from the guard to the ack.
-    async fn deliver(&self, delivery: Delivery) {
+    pub(crate) async fn deliver(&self, delivery: Delivery) {
         let ids = Ids {
             slot: delivery.envelope.slot,
             run: Some(delivery.envelope.run.clone()),

@@ -46,6 +46,7 @@
 //! # }
 //! ```
 
+mod ahead;
 mod backoff;
 mod catch_panic;
 pub mod dispatch;

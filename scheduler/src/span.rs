@@ -12,6 +12,11 @@ pub struct Span(u64);
 impl Span {
     /// No time at all.
     pub const ZERO: Span = Span(0);
+
+    /// Whether it is none.
+    pub const fn is_zero(&self) -> bool {
+        self.0 == 0
+    }
     /// The longest span accepted: 100 years of 365 days.
     pub const MAX: Span = Span(100 * 365 * 24 * 3600 * 1000);
 

@@ -58,6 +58,9 @@ pub struct Timer {
     pub on: Vec<InstanceId>,
     /// From when until when they carry it.
     pub life: Life,
+    /// How long before its planned time a run is published; whoever takes the message holds it
+    /// until then.
+    pub publish_ahead: Span,
 }
 
 /// A slot that an instance waits for.
@@ -140,7 +143,8 @@ impl TimerLoop<'_> {
             ..Ids::default()
         };
         let runtime = &*self.ports.runtime;
-        let until = coming.scheduled.plus_ms(self.fire_offset_ms);
+        let early = self.fire_offset_ms - self.timer.publish_ahead.as_i64();
+        let until = coming.scheduled.plus_ms(early);
         let wait = runtime.wait_until(At::new(&steps::TIMER_WAIT, &ids), until, None);
         match race::first(wait, runtime.stop_requested()).await {
             First::Left(()) => {}

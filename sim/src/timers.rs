@@ -242,5 +242,6 @@ fn timer(
         registrations: table.registrations,
         on,
         life,
+        publish_ahead: table.publish_ahead,
     })
 }

@@ -127,12 +127,15 @@ impl World {
     /// How long one leg of the call takes.
     pub(crate) fn latency(&mut self, key: CallKey, leg: Use) -> Ms {
         let (seed, now) = (self.seed, self.now);
+        let constants = &self.constants;
         self.calls.get(key).map_or(1, |call| {
             let key = match call.run {
                 RunRef::None => keyed::at_moment(call.key, now),
                 RunRef::Slot(_) => call.key,
             };
-            keyed::latency(seed, key, leg)
+            let link = &constants.conditions[usize::from(call.instance)].link;
+            let slow = link.as_ref().filter(|link| link.to.server() == call.server);
+            keyed::latency(seed, key, leg) + slow.map_or(0, |link| link.latency.ms())
         })
     }
 

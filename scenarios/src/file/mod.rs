@@ -44,7 +44,7 @@ pub use explore::{ExploreTable, MOST_EXPLORED, Seeds, SeedsError};
 pub use fault::{Direction, FaultName, FaultPlace, FaultTable, StepName, WrongFault};
 pub use horizon::Horizon;
 pub use identity::IdentityTable;
-pub use instance::{ClockTable, InstanceTable};
+pub use instance::{ClockTable, InstanceTable, LinkTable, LinkedServer};
 pub use lock::LockTable;
 pub use repair::RepairTable;
 pub use setting::{Condition, Setting, SettingError};

@@ -1,7 +1,7 @@
 //! `[[timer]]`: what is due, and when.
 
-use scheduler::NextFrom;
 use scheduler::schedules::ScheduleConfig;
+use scheduler::{NextFrom, Span};
 use serde::{Deserialize, Serialize};
 
 /// One `[[timer]]`.
@@ -21,6 +21,11 @@ pub struct TimerTable {
     pub registrations: u32,
     /// The instances that run it; empty: all that run timers.
     pub on: Vec<String>,
+    /// queued: how long before its planned time a run is published (a task with an ETA, as Celery
+    /// has it); the worker that takes the message holds it, unacked and in its memory, until then,
+    /// and goes on taking others.
+    #[serde(skip_serializing_if = "Span::is_zero")]
+    pub publish_ahead: Span,
 }
 
 impl Default for TimerTable {
@@ -32,6 +37,7 @@ impl Default for TimerTable {
             next: NextFrom::FromSlot,
             registrations: 1,
             on: Vec::new(),
+            publish_ahead: Span::ZERO,
         }
     }
 }

@@ -58,6 +58,7 @@ fn daily(slots: u32) -> Timer {
         registrations: 1,
         on: Vec::new(),
         life: Default::default(),
+        publish_ahead: Span::ZERO,
     }
 }
 

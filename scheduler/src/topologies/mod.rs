@@ -16,7 +16,7 @@ use crate::recovery::{self, RecoveryConfig, Requeue, Sweep};
 use crate::steps;
 use crate::timer::Timer;
 use crate::work::WorkConfig;
-use crate::{IdentityKey, Instance};
+use crate::{IdentityKey, Instance, Span};
 use evidence::Ids;
 use std::sync::Arc;
 
@@ -125,6 +125,10 @@ impl Blueprint {
             identity: self.identity,
             busy: self.guard.busy().unwrap_or(self.busy),
             on_lost: self.guard.on_lost(),
+            holds: self
+                .timers
+                .iter()
+                .any(|timer| timer.publish_ahead > Span::ZERO),
         }
     }
 
