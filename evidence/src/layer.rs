@@ -139,7 +139,13 @@ fn moves_of(history: &History, slot: Slot) -> impl Iterator<Item = &Event> {
 fn moves(what: &What, underway: &mut bool) -> bool {
     match what {
         What::Fired | What::Claimed | What::OutboxRead | What::PublishDeduplicated => !*underway,
-        What::Published | What::AttemptStarted => {
+        // Where there is no message, a guard's answer is the first that is heard of an attempt.
+        What::Published
+        | What::AttemptStarted
+        | What::SkippedDone
+        | What::SkippedTaken
+        | What::Busy
+        | What::GaveUp => {
             *underway = true;
             true
         }
@@ -151,10 +157,6 @@ fn moves(what: &What, underway: &mut bool) -> bool {
         What::Recorded(state) => *state != RecordState::Queued,
         What::SkippedByPolicy
         | What::Delivered
-        | What::SkippedDone
-        | What::SkippedTaken
-        | What::Busy
-        | What::GaveUp
         | What::TakenOver
         | What::Effect { .. }
         | What::Repeated

@@ -160,7 +160,10 @@ impl World {
 
     /// Keeps what a paused instance cannot do now; true if it was kept.
     pub(crate) fn stall(&mut self, entry: Entry) -> bool {
-        let process = &mut self.processes[usize::from(entry.instance)];
+        // What the broker does by itself belongs to no process.
+        let Some(process) = self.processes.get_mut(usize::from(entry.instance)) else {
+            return false;
+        };
         let stalls = process.paused_until.is_some() && entry.action.belongs_to_instance();
         if stalls {
             process.stalled.push(entry);
