@@ -118,6 +118,7 @@
 //! | [`laws`] | what every guard must satisfy |
 //! | [`Guard`], [`Handler`], [`Outside`], [`Instance`], [`Ports`], [`ports`] | what your own parts implement and use |
 //! | [`guards`], [`effects`], [`steps`], [`tables`] | the built-in ones; where in the pipeline; which rows |
+//! | [`observe`] | log lines with all identifiers, counts, health |
 //! | [`report`] | what a person and a program read about an execution or a check |
 //! | [`evidence`], [`scenarios`], [`sim`] | histories and verdicts; scenario files, plans, tokens; one execution |
 
@@ -133,7 +134,7 @@ pub use scenarios::{self, Scenario};
 pub use scheduler::guards::{self, Entry, Guard, Outcome, Permit, Retries, Settle, Visit};
 pub use scheduler::handler::{Ctx, Handler, HandlerError};
 pub use scheduler::ports::{self, CallError, Fut, Key, Ports};
-pub use scheduler::{Instance, Span, effects, steps, tables};
+pub use scheduler::{Instance, Span, effects, observe, steps, tables};
 pub use sim::{self, Outside};
 
 /// The page's examples, compiled and run.
