@@ -4,7 +4,7 @@ use super::faults::{self, Scope};
 use super::{FaultKind, Phase, Space};
 use crate::Scenario;
 use scheduler::dispatch::ClaimConfig;
-use scheduler::guards::{GuardConfig, TimeSource};
+use scheduler::guards::TimeSource;
 use scheduler::{Span, steps};
 
 /// A server that steps call.
@@ -233,11 +233,7 @@ impl StepFacts {
                 ClaimConfig::LockRow(claim) => claim.clock == TimeSource::Node,
                 _ => false,
             },
-            ReadsClock::OfGuard => match &scenario.guard {
-                GuardConfig::LockRow(guard) => guard.clock == TimeSource::Node,
-                GuardConfig::StateMachine(guard) => guard.clock == TimeSource::Node,
-                _ => false,
-            },
+            ReadsClock::OfGuard => scenario.guard.reads_node_clock(),
         };
         Some(StepFacts {
             step,

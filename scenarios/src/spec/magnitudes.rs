@@ -134,8 +134,8 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
             add("broker.session_timeout", span);
         }
     }
-    for (field, span) in scenario.guard.deadlines() {
-        add(guard_field(field), span);
+    for (name, span) in scenario.guard.deadlines() {
+        add(name, span);
     }
     if let Some(coordinator) = &scenario.coordinator {
         let timeout = Span::millis(coordinator.terms().timeout);
@@ -181,16 +181,6 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
         .into_iter()
         .filter_map(|(name, span)| Some(Deadline { name, span: span? }))
         .collect()
-}
-
-fn guard_field(field: &str) -> &'static str {
-    match field {
-        "lease" => "guard.lease",
-        "ttl" => "guard.ttl",
-        "max_hold" => "guard.max_hold",
-        "min_hold" => "guard.min_hold",
-        _ => "guard",
-    }
 }
 
 #[cfg(test)]

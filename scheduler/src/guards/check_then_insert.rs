@@ -7,13 +7,14 @@
 //! **Source**: S0.13, S0.14, S2.2.
 
 use super::insert_first::{enter_by_insert, insert_running, mark, mark_succeeded};
+use super::kind::Kind;
 use super::record::{self, Record, tell};
 use super::{Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
 use crate::ports::{
     Answer, At, CallError, Expr, Fut, OnConflict, Ports, Statement, Statements, Value,
 };
 use crate::{marks, steps};
-use evidence::{RecordState, What};
+use evidence::{RecordState, Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "check_then_insert"`.
@@ -37,12 +38,24 @@ pub enum InsertWhen {
     After,
 }
 
-impl CheckThenInsertConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for CheckThenInsertConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(CheckThenInsert {
             ports: context.instance.ports.clone(),
             config: self.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        let mut calls = vec![&steps::GUARD_ENTER_READ, &steps::GUARD_FINISH];
+        if self.insert == InsertWhen::Before {
+            calls.push(&steps::GUARD_ENTER_WRITE);
+        }
+        calls
+    }
+
+    fn keeps_record(&self) -> bool {
+        true
     }
 }
 

@@ -7,6 +7,7 @@
 //! is left of the hold. Whoever does not hear of its own lock waits for it until `max_hold`.
 //! **Source**: S0.10, S1.10 (takeover after a while), ShedLock's lockAtLeastFor and lockAtMostFor.
 
+use super::kind::Kind;
 use super::record::tell;
 use super::{
     BusyPolicy, Entry, Guard, GuardContext, Outcome, Permit, Release, Settle, TimeSource, Visit,
@@ -19,7 +20,7 @@ use crate::ports::{
 use crate::span::positive;
 use crate::steps;
 use crate::tables::{LOCKS, locks};
-use evidence::What;
+use evidence::{Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "lock_row"`.
@@ -54,12 +55,35 @@ impl Default for LockRowConfig {
     }
 }
 
-impl LockRowConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for LockRowConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(LockRow {
             ports: context.instance.ports.clone(),
             config: self.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        match self.release {
+            Release::Off => vec![&steps::GUARD_ENTER],
+            _ => vec![&steps::GUARD_ENTER, &steps::GUARD_FINISH],
+        }
+    }
+
+    fn deadlines(&self) -> Vec<(&'static str, Span)> {
+        let mut deadlines = vec![("guard.max_hold", self.max_hold)];
+        if self.min_hold > Span::ZERO {
+            deadlines.push(("guard.min_hold", self.min_hold));
+        }
+        deadlines
+    }
+
+    fn reads_node_clock(&self) -> bool {
+        self.clock == TimeSource::Node
+    }
+
+    fn busy(&self) -> Option<BusyPolicy> {
+        self.busy
     }
 }
 

@@ -6,6 +6,7 @@
 mod check_then_insert;
 mod config;
 mod insert_first;
+mod kind;
 mod knobs;
 mod lock_row;
 mod none;

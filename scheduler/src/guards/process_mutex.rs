@@ -5,6 +5,7 @@
 //! attempt has ended: a mutex says who is inside, not who has been.
 //! **Source**: S1.9.
 
+use super::kind::Kind;
 use super::record::tell;
 use super::{BusyPolicy, Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
 use crate::ports::{CallError, Fut, Key, Ports};
@@ -23,12 +24,20 @@ pub struct ProcessMutexConfig {
     pub busy: Option<BusyPolicy>,
 }
 
-impl ProcessMutexConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for ProcessMutexConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(ProcessMutex {
             ports: context.instance.ports.clone(),
             held: Mutex::default(),
         })
+    }
+
+    fn remembers_in_process(&self) -> bool {
+        true
+    }
+
+    fn busy(&self) -> Option<BusyPolicy> {
+        self.busy
     }
 }
 

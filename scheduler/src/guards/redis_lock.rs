@@ -7,6 +7,7 @@
 //! leaves a lock without end; where the lock service forgets it.
 //! **Source**: S0.10, S1.12, S2.5.
 
+use super::kind::Kind;
 use super::record::tell;
 use super::{BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Settle, Visit};
 use crate::dispatch::failed;
@@ -14,7 +15,7 @@ use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;
 use crate::weakness::Weakness;
 use crate::{Span, Switchable, marks, steps};
-use evidence::What;
+use evidence::{Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "redis_lock"`.
@@ -108,12 +109,48 @@ impl RedisLockConfig {
             None => Some(Span::millis((self.ttl.ms() / 3).max(1))),
         }
     }
+}
 
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for RedisLockConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(RedisLock {
             ports: context.instance.ports.clone(),
             config: self.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        let mut calls: Vec<&'static Step> = match self.acquire {
+            Acquire::SetNxPx => vec![&steps::LOCK_ACQUIRE],
+            Acquire::TwoStep => vec![&steps::LOCK_ACQUIRE_SET, &steps::LOCK_ACQUIRE_EXPIRE],
+        };
+        if self.renewal().is_some() {
+            calls.push(&steps::LOCK_RENEW);
+        }
+        if self.release != Unlock::Off {
+            calls.push(&steps::LOCK_RELEASE);
+        }
+        calls
+    }
+
+    fn deadlines(&self) -> Vec<(&'static str, Span)> {
+        vec![("guard.ttl", self.ttl)]
+    }
+
+    fn renewal(&self) -> Option<Span> {
+        RedisLockConfig::renewal(self)
+    }
+
+    fn busy(&self) -> Option<BusyPolicy> {
+        self.busy
+    }
+
+    fn on_lost(&self) -> OnLost {
+        self.on_lost
+    }
+
+    fn fill_in(&mut self) {
+        self.renew_every = Some(Switchable(self.renewal()));
     }
 }
 
