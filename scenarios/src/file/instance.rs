@@ -3,6 +3,7 @@
 use super::signed::SignedSpan;
 use scheduler::Span;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One `[[instance]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -16,6 +17,10 @@ pub struct InstanceTable {
     pub clock: ClockTable,
     /// When it starts, from the epoch.
     pub starts_at: Span,
+    /// What it calls itself where a guard or a claim compares owners. Default: something of its
+    /// own in every life (application, host, pid and start), and another owner for every attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Arc<str>>,
 }
 
 /// `clock = { .. }` of an `[[instance]]`: epoch + elapsed x (1 + drift) + skew.

@@ -18,6 +18,10 @@ pub struct LockTable {
     /// replica, and no failover.
     #[serde(skip_serializing_if = "is_off")]
     pub replication_lag: Switchable,
+    /// How many replicas have to have a change before the service answers (WAIT): what was answered
+    /// is not lost in a failover. Default: none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub wait_replicas: u32,
     /// How often the client library sends a command again by itself when no answer came: the
     /// application hears only of the last one. Default: never. redis-py 8 does so 10 times.
     #[serde(skip_serializing_if = "is_zero")]
@@ -30,6 +34,7 @@ impl Default for LockTable {
             persistence: true,
             snapshot_every: Switchable(None),
             replication_lag: Switchable(None),
+            wait_replicas: 0,
             client_retries: 0,
         }
     }
@@ -50,9 +55,9 @@ impl LockTable {
         self.on_disk() != Persistence::Always
     }
 
-    /// How much a failover loses at most; `None`: there is no failover.
+    /// How much a failover loses at most; `None`: there is no failover that loses anything.
     pub fn fails_over(&self) -> Option<Span> {
-        self.replication_lag.0
+        self.replication_lag.0.filter(|_| self.wait_replicas == 0)
     }
 }
 

@@ -214,7 +214,7 @@ impl Loses {
             locks_by_restart: scenario.lock.forgets(),
             locks_by_failover: scenario.lock.fails_over().is_some(),
             requests_by_purge: scenario.downstream.remembers(),
-            sessions_by_restart: scenario.database.is_product(),
+            sessions_by_restart: scenario.database.is_product() || scenario.guard.holds_sessions(),
             commits_by_failover: scenario.database.failover_loses > Span::ZERO,
             messages_by_failover: scenario.broker.failover_loses.0.is_some(),
         }

@@ -169,6 +169,8 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
     let queued = scenario.topology.kind.has_broker();
     let window = scenario.broker.dedup_window.0.filter(|_| queued);
     let retention = scenario.downstream.protection.retention();
+    let of_guard = scenario.guard.memory();
+    let of_guard = of_guard.map(|(name, span)| Deadline { name, span });
     let named = [
         ("broker.dedup_window", window),
         ("downstream.protection.retention", retention),
@@ -180,6 +182,7 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
     named
         .into_iter()
         .filter_map(|(name, span)| Some(Deadline { name, span: span? }))
+        .chain(of_guard)
         .collect()
 }
 

@@ -4,10 +4,17 @@ use super::check_then_insert::CheckThenInsertConfig;
 use super::insert_first::InsertFirstConfig;
 use super::kind::Kind;
 use super::lock_row::LockRowConfig;
+use super::lock_then_check::LockThenCheckConfig;
 use super::none::NoneConfig;
+use super::optimistic_version::OptimisticVersionConfig;
 use super::process_mutex::ProcessMutexConfig;
 use super::redis_lock::RedisLockConfig;
+use super::seen_set::SeenSetConfig;
+use super::select_for_update::SelectForUpdateConfig;
+use super::semaphore::SemaphoreConfig;
+use super::session_lock::SessionLockConfig;
 use super::state_machine::StateMachineConfig;
+use super::unique::UniqueConfig;
 use super::{BusyPolicy, Guard, GuardContext, OnLost};
 use crate::Span;
 use evidence::Step;
@@ -62,6 +69,13 @@ guards! {
     lock_row: LockRow(LockRowConfig),
     redis_lock: RedisLock(RedisLockConfig),
     state_machine: StateMachine(StateMachineConfig),
+    seen_set: SeenSet(SeenSetConfig),
+    select_for_update: SelectForUpdate(SelectForUpdateConfig),
+    optimistic_version: OptimisticVersion(OptimisticVersionConfig),
+    lock_then_check: LockThenCheck(LockThenCheckConfig),
+    session_lock: SessionLock(SessionLockConfig),
+    semaphore: Semaphore(SemaphoreConfig),
+    unique: Unique(UniqueConfig),
 }
 
 /// Default: none. What cures is off unless named.
@@ -96,6 +110,16 @@ impl GuardConfig {
     /// says them, such as `guard.ttl`.
     pub fn deadlines(&self) -> Vec<(&'static str, Span)> {
         self.kind().deadlines()
+    }
+
+    /// How long the guard remembers what it has seen, by the place in the file.
+    pub fn memory(&self) -> Option<(&'static str, Span)> {
+        self.kind().memory()
+    }
+
+    /// Whether what the guard holds is lost with a session of the database.
+    pub fn holds_sessions(&self) -> bool {
+        self.kind().holds_sessions()
     }
 
     /// How often the guard renews what it holds while the work goes on; `None`: never.
@@ -133,7 +157,7 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
     use crate::Switchable;
-    use crate::guards::{Acquire, InsertWhen, Release, Renew, TimeSource, Unlock};
+    use crate::guards::{Acquire, InsertWhen, LockBy, Release, Renew, TimeSource, Unlock};
 
     fn read(text: &str) -> Result<GuardConfig, String> {
         toml::from_str(text).map_err(|error| error.message().to_owned())
@@ -144,7 +168,7 @@ mod tests {
         assert_eq!(read("kind = 'none'"), Ok(GuardConfig::default()));
         assert_eq!(
             read("kind = 'process_mutex'"),
-            Ok(GuardConfig::ProcessMutex(ProcessMutexConfig { busy: None }))
+            Ok(GuardConfig::ProcessMutex(ProcessMutexConfig::default()))
         );
         assert_eq!(
             read("kind = 'check_then_insert'"),
@@ -164,6 +188,7 @@ mod tests {
                 min_hold: Span::ZERO,
                 clock: TimeSource::Node,
                 release: Release::OwnerChecked,
+                lock_key: LockBy::Run,
                 busy: None,
             }))
         );
@@ -175,6 +200,9 @@ mod tests {
                 ttl: Span::secs(20),
                 renew_every: None,
                 release: Unlock::OwnerChecked,
+                renew_retry: true,
+                reentrant: false,
+                lock_key: LockBy::Run,
                 busy: None,
                 on_lost: OnLost::Continue,
             }))

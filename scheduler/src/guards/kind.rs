@@ -30,6 +30,17 @@ pub(super) trait Kind {
         Vec::new()
     }
 
+    /// How long it remembers what it has seen, by the place in the file; not said: for ever, or
+    /// until somebody takes it away.
+    fn memory(&self) -> Option<(&'static str, Span)> {
+        None
+    }
+
+    /// Whether what it holds is lost with a session of the database.
+    fn holds_sessions(&self) -> bool {
+        false
+    }
+
     /// How often it renews what it holds while the work goes on.
     fn renewal(&self) -> Option<Span> {
         None

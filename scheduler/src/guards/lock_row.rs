@@ -10,7 +10,8 @@
 use super::kind::Kind;
 use super::record::tell;
 use super::{
-    BusyPolicy, Entry, Guard, GuardContext, Outcome, Permit, Release, Settle, TimeSource, Visit,
+    BusyPolicy, Entry, Guard, GuardContext, LockBy, Outcome, Permit, Release, Settle, TimeSource,
+    Visit,
 };
 use crate::Span;
 use crate::dispatch::failed;
@@ -38,6 +39,9 @@ pub struct LockRowConfig {
     pub clock: TimeSource,
     /// How the row is given back. Default: by its owner only.
     pub release: Release,
+    /// What is locked. Default: the run.
+    #[serde(skip_serializing_if = "LockBy::is_default")]
+    pub lock_key: LockBy,
     /// What happens to a message whose row is locked; default by topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<BusyPolicy>,
@@ -50,6 +54,7 @@ impl Default for LockRowConfig {
             min_hold: Span::ZERO,
             clock: TimeSource::Node,
             release: Release::OwnerChecked,
+            lock_key: LockBy::Run,
             busy: None,
         }
     }
@@ -102,13 +107,13 @@ impl LockRow {
         vec![
             Statement::Insert {
                 table: LOCKS,
-                key: visit.key.clone(),
+                key: self.config.lock_key.of(visit),
                 cells: vec![Expr::from(i64::MIN), Expr::from(0), Expr::from(0)],
                 on_conflict: OnConflict::Ignore,
             },
             Statement::Update {
                 table: LOCKS,
-                key: visit.key.clone(),
+                key: self.config.lock_key.of(visit),
                 when: Condition::all([Test::AtMost(locks::UNTIL, self.now(Span::ZERO))]),
                 set: vec![
                     (locks::UNTIL, self.now(self.config.max_hold)),
@@ -128,7 +133,7 @@ impl LockRow {
         };
         let free = |when: Condition, from: Expr| Statement::Update {
             table: LOCKS,
-            key: visit.key.clone(),
+            key: self.config.lock_key.of(visit),
             when,
             set: vec![(locks::UNTIL, from)],
             required: false,

@@ -24,8 +24,8 @@ use super::{
 };
 use crate::dispatch::failed;
 use crate::ports::{
-    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements, Test,
-    Value,
+    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, RowLock, Statement, Statements,
+    Test, Value,
 };
 use crate::span::positive;
 use crate::tables::{RUNS, runs};
@@ -179,7 +179,7 @@ impl StateMachine {
             record::insert(visit, Running, lease_ends.clone(), OnConflict::Ignore),
             own(waiting, 1),
             own(abandoned, counted),
-            record::select(visit.key),
+            record::select(visit.key, RowLock::None),
         ]
     }
 
