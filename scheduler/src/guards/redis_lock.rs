@@ -78,6 +78,8 @@ pub enum Acquire {
     /// SET key token NX PX ttl.
     #[default]
     SetNxPx,
+    /// SET key token PX ttl: without NX whoever has the lock loses it.
+    Set,
     /// SETNX, then EXPIRE: a crash in between leaves a lock that never ends.
     TwoStep,
 }
@@ -141,7 +143,7 @@ impl Kind for RedisLockConfig {
 
     fn calls(&self) -> Vec<&'static Step> {
         let mut calls: Vec<&'static Step> = match self.acquire {
-            Acquire::SetNxPx => vec![&steps::LOCK_ACQUIRE],
+            Acquire::SetNxPx | Acquire::Set => vec![&steps::LOCK_ACQUIRE],
             Acquire::TwoStep => vec![&steps::LOCK_ACQUIRE_SET, &steps::LOCK_ACQUIRE_EXPIRE],
         };
         if self.renewal().is_some() {
@@ -220,6 +222,14 @@ impl RedisLock {
             Acquire::SetNxPx => {
                 let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
                 locks.set_if_absent(at, key, token, lives).await
+            }
+            // SET is NX where the key is free and XX where it is not.
+            Acquire::Set => {
+                let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
+                if !locks.set_if_absent(at, key, token, lives).await? {
+                    locks.set_if_present(at, key, token, ttl).await?;
+                }
+                Ok(true)
             }
             Acquire::TwoStep => {
                 let at = At::new(&steps::LOCK_ACQUIRE_SET, visit.ids);

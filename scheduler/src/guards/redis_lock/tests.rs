@@ -214,3 +214,20 @@ fn a_key_that_is_too_coarse_excludes_what_is_unrelated() {
         assert_eq!(bench.enter(&*guard, 2) == BUSY, busy, "{lock_key:?}");
     }
 }
+
+#[test]
+fn without_nx_everybody_takes_the_lock() {
+    let bench = Bench::new();
+    let guard = guard(
+        &bench,
+        RedisLockConfig {
+            acquire: Acquire::Set,
+            ..RedisLockConfig::default()
+        },
+    );
+    let first = bench.run(&*guard, 1);
+    bench.run(&*guard, 2);
+    // It is the second's: a checked release of the first leaves it alone.
+    bench.finish(&*guard, 1, &first, Outcome::Succeeded);
+    bench.run(&*guard, 3);
+}
