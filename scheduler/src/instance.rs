@@ -37,3 +37,28 @@ fn fnv(text: &str) -> u64 {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::bench::Bench;
+
+    #[test]
+    fn every_life_has_an_identity_of_its_own_unless_the_scenario_gives_it_a_name() {
+        let bench = Bench::new();
+        let life = |name: &str, incarnation, identity: Option<&str>| {
+            let instance = Instance {
+                name: name.into(),
+                id: InstanceId(0),
+                incarnation,
+                identity: identity.map(Arc::from),
+                ports: bench.ports().clone(),
+            };
+            instance.identity_number()
+        };
+        assert_ne!(life("a", 1, None), life("a", 2, None));
+        assert_ne!(life("a", 1, None), life("b", 1, None));
+        assert_eq!(life("a", 1, Some("app")), life("b", 2, Some("app")));
+        assert_ne!(life("a", 1, Some("app")), life("a", 1, Some("other")));
+    }
+}

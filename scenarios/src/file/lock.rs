@@ -55,9 +55,15 @@ impl LockTable {
         self.on_disk() != Persistence::Always
     }
 
-    /// How much a failover loses at most; `None`: there is no failover that loses anything.
+    /// How far behind the replica may be that takes over; `None`: there is no failover.
     pub fn fails_over(&self) -> Option<Span> {
-        self.replication_lag.0.filter(|_| self.wait_replicas == 0)
+        self.replication_lag.0
+    }
+
+    /// How much a failover loses at most: nothing where every answer has waited for a replica.
+    pub fn loses_at_most(&self) -> Span {
+        let lag = self.replication_lag.0.filter(|_| self.wait_replicas == 0);
+        lag.unwrap_or(Span::ZERO)
     }
 }
 
@@ -67,4 +73,25 @@ pub(super) fn is_off(switchable: &Switchable) -> bool {
 
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_replica_was_waited_for_is_not_lost_in_a_failover() {
+        let behind = LockTable {
+            replication_lag: Switchable(Some(Span::secs(3))),
+            ..LockTable::default()
+        };
+        assert_eq!(behind.loses_at_most(), Span::secs(3));
+        let waited = LockTable {
+            wait_replicas: 1,
+            ..behind
+        };
+        assert_eq!(waited.loses_at_most(), Span::ZERO);
+        assert_eq!(waited.fails_over(), Some(Span::secs(3)));
+        assert_eq!(LockTable::default().fails_over(), None);
+    }
 }
