@@ -171,6 +171,7 @@ impl World {
             name: name.into(),
             id: InstanceId(id),
             incarnation: 1,
+            identity: None,
             ports: Ports {
                 runtime: self.time.clone(),
                 clock: self.time.clone(),

@@ -88,6 +88,7 @@ impl OverPorts {
             name: "executor-1".into(),
             id: InstanceId(0),
             incarnation: 1,
+            identity: None,
             ports,
         };
         OverPorts(config.build(&GuardContext {

@@ -185,11 +185,7 @@ impl Executor {
             identity => identity,
         };
         let key = identity.of(ids);
-        let token = self
-            .instance
-            .ports
-            .runtime
-            .random(At::new(&steps::GUARD_ENTER, ids));
+        let token = self.token(ids);
         let visit = Visit {
             ids,
             key: &key,
@@ -200,6 +196,7 @@ impl Executor {
             match self.guard.enter(visit).await {
                 Ok(Entry::Run(permit)) => return self.attempts(visit, permit).await,
                 Ok(Entry::Done) if self.weak(Weakness::DoneIsNotAcked) => return None,
+                Ok(Entry::Ignored) => return None,
                 Ok(Entry::Done | Entry::Taken | Entry::GivenUp) => return Some(Settle::Ack),
                 Ok(Entry::Busy { .. }) if self.weak(Weakness::BusyIsAcked) => {
                     return Some(Settle::Ack);
@@ -232,6 +229,17 @@ impl Executor {
                     self.instance.ports.runtime.sleep(wait).await;
                     self.mark(&marks::ENTERED_AGAIN);
                 }
+            }
+        }
+    }
+
+    /// What the guard tells owners by: each visit its own, unless instances bear names.
+    fn token(&self, ids: &Ids) -> u64 {
+        match self.instance.identity {
+            Some(_) => self.instance.identity_number(),
+            None => {
+                let runtime = &self.instance.ports.runtime;
+                runtime.random(At::new(&steps::GUARD_ENTER, ids))
             }
         }
     }

@@ -8,8 +8,7 @@ use crate::executor::Executor;
 use crate::guards::{TimeSource, state_number, state_of};
 use crate::marks::{self, Mark};
 use crate::ports::{
-    Answer, At, Condition, Envelope, Expr, Interest, Monotonic, Row, Statement, Statements, Test,
-    Value, Wake,
+    Answer, At, Condition, Envelope, Expr, Interest, Monotonic, Row, Statement, Test, Value, Wake,
 };
 use crate::tables::{RUNS, runs};
 use crate::weakness::Weakness;
@@ -26,6 +25,14 @@ pub struct RecoveryConfig {
     pub enabled: bool,
     /// How often each executor scans. Default 10 s.
     pub every: Span,
+    /// Whether a starting executor takes every RUNNING run for one that its predecessor has left
+    /// behind, whoever is at work at it. Default: no.
+    #[serde(skip_serializing_if = "is_false")]
+    pub on_start: bool,
+}
+
+fn is_false(knob: &bool) -> bool {
+    !*knob
 }
 
 impl Default for RecoveryConfig {
@@ -33,6 +40,7 @@ impl Default for RecoveryConfig {
         RecoveryConfig {
             enabled: true,
             every: Span::secs(10),
+            on_start: false,
         }
     }
 }
@@ -68,32 +76,45 @@ pub async fn recover(
         sweep_after: sweep.sweep_after,
         leases: sweep.clock,
     };
+    if config.on_start {
+        scan(&executor, requeue, || {
+            Condition::all([is(RecordState::Running)])
+        })
+        .await;
+    }
     let runtime = &executor.ports().runtime;
     while runtime.idle_until(anchor, config.every, interest).await == Wake::Poll {
-        let nobody = Ids::default();
-        let at = At::new(&steps::RECOVERY_SCAN, &nobody);
-        match executor
-            .ports()
-            .database
-            .execute(at, scan(&executor, sweep))
-            .await
-        {
-            Ok(answers) => {
-                for row in answers.iter().flat_map(Answer::rows) {
-                    bring_back(&executor, row, sweep, requeue).await;
-                }
-            }
-            Err(error) => executor.ports().journal.record(at, failed(error)),
-        }
+        scan(&executor, requeue, || overdue(&executor, sweep)).await;
     }
+}
+
+/// Reads the runs where the condition holds, and brings back each of which it still holds.
+async fn scan(executor: &Arc<Executor>, requeue: Requeue, when: impl Fn() -> Condition) {
+    let nobody = Ids::default();
+    let at = At::new(&steps::RECOVERY_SCAN, &nobody);
+    let statements = vec![Statement::Scan {
+        table: RUNS,
+        when: when(),
+    }];
+    match executor.ports().database.execute(at, statements).await {
+        Ok(answers) => {
+            for row in answers.iter().flat_map(Answer::rows) {
+                bring_back(executor, row, when(), requeue).await;
+            }
+        }
+        Err(error) => executor.ports().journal.record(at, failed(error)),
+    }
+}
+
+fn is(state: RecordState) -> Test {
+    Test::Is(runs::STATE, state_number(state))
 }
 
 fn overdue(executor: &Executor, sweep: Sweep) -> Condition {
     let clock = &*executor.ports().clock;
     let lease_over = Test::AtMost(runs::UNTIL, sweep.clock.now(clock, 0));
     let weak = |weakness| executor.ports().weak(weakness);
-    let running = Test::Is(runs::STATE, state_number(RecordState::Running));
-    let mut condition = Condition::all([running, lease_over]);
+    let mut condition = Condition::all([is(RecordState::Running), lease_over]);
     if weak(Weakness::RecoverySkipsRunning) {
         let nobody = Test::Is(runs::ATTEMPT, -1);
         condition = Condition::all([nobody]);
@@ -112,22 +133,14 @@ fn overdue(executor: &Executor, sweep: Sweep) -> Condition {
             }) {
                 continue;
             }
-            let state = Test::Is(runs::STATE, state_number(state));
-            condition = condition.or_all([state, forgotten.clone()]);
+            condition = condition.or_all([is(state), forgotten.clone()]);
         }
     }
     condition
 }
 
-fn scan(executor: &Executor, sweep: Sweep) -> Statements {
-    vec![Statement::Scan {
-        table: RUNS,
-        when: overdue(executor, sweep),
-    }]
-}
-
 /// Takes the run over from whoever had it (only one recovery can), then tells the queue.
-async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: Requeue) {
+async fn bring_back(executor: &Arc<Executor>, row: &Row, when: Condition, requeue: Requeue) {
     let Some((mut ids, mut envelope)) = read(row) else {
         return;
     };
@@ -138,7 +151,7 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
     }
     let when = match ports.weak(Weakness::RequeueStateUnasked) {
         true => Condition::always(),
-        false => overdue(executor, sweep),
+        false => when,
     };
     let found = state_of(row.cells[usize::from(runs::STATE.0)].int());
     let at = At::new(&steps::RECOVERY_REQUEUE, &ids);

@@ -6,7 +6,9 @@ use evidence::{Ids, InstanceId};
 use runkey_scheduler::Instance;
 use runkey_scheduler::guards::{
     CheckThenInsertConfig, Entry, GuardConfig, GuardContext, InsertFirstConfig, InsertWhen,
-    LockRowConfig, ProcessMutexConfig, RedisLockConfig, StateMachineConfig, Visit,
+    LockRowConfig, LockThenCheckConfig, OptimisticVersionConfig, ProcessMutexConfig,
+    RedisLockConfig, SeenSetConfig, SelectForUpdateConfig, SemaphoreConfig, StateMachineConfig,
+    UniqueConfig, Visit,
 };
 use runkey_scheduler::memory::{
     ManualRuntime, ManualTime, MemoryBroker, MemoryCoordinator, MemoryDatabase, MemoryDownstream,
@@ -26,6 +28,7 @@ fn instance() -> Instance {
         name: "executor-1".into(),
         id: InstanceId(0),
         incarnation: 1,
+        identity: None,
         ports: Ports {
             runtime: runtime.clone(),
             clock: time.clone(),
@@ -85,6 +88,12 @@ fn of_many_threads_one_enters() {
         GuardConfig::LockRow(LockRowConfig::default()),
         GuardConfig::RedisLock(RedisLockConfig::default()),
         GuardConfig::StateMachine(StateMachineConfig::default()),
+        GuardConfig::SeenSet(SeenSetConfig::default()),
+        GuardConfig::SelectForUpdate(SelectForUpdateConfig::default()),
+        GuardConfig::OptimisticVersion(OptimisticVersionConfig::default()),
+        GuardConfig::LockThenCheck(LockThenCheckConfig::default()),
+        GuardConfig::Semaphore(SemaphoreConfig::default()),
+        GuardConfig::Unique(UniqueConfig::default()),
     ] {
         assert_eq!(let_in(&config), KEYS, "{}", config.name());
     }

@@ -14,7 +14,6 @@ use crate::state::Reading;
 use crate::tasks::TaskKey;
 use crate::world::World;
 use evidence::Judging;
-use scheduler::guards::GuardConfig;
 
 /// A digest (xxh3-128) of everything that the future of a world at rest depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -79,7 +78,7 @@ impl Setup {
         if self.parts.any() {
             return Err(Opaque::OwnParts);
         }
-        if matches!(self.scenario.guard, GuardConfig::ProcessMutex(_)) {
+        if self.scenario.guard.remembers_in_process() {
             return Err(Opaque::GuardMemory);
         }
         if self.constants.broker.forgets_settlements() {

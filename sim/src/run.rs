@@ -148,6 +148,7 @@ fn start_instance(setup: &Setup, execution: Execution, place: u8) {
         name: constants.cast.instances[usize::from(place)].clone(),
         id: InstanceId(place),
         incarnation,
+        identity: constants.conditions[usize::from(place)].identity.clone(),
         ports,
     };
     let instance = match &setup.observer {

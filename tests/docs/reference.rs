@@ -80,7 +80,8 @@ fn generated() -> String {
         "DispatchConfig",
         &defaults(DispatchConfig::default()),
     );
-    page.kinds::<ClaimConfig>("dispatch", "mod.rs", "ClaimConfig", |kind| {
+    let claims = words("dispatch/mod.rs", "ClaimConfig");
+    page.kinds::<ClaimConfig>("dispatch", claims, |kind| {
         format!("claim = {{ kind = \"{kind}\" }}")
     });
     page.heading(2, "`[broker]`");
@@ -119,9 +120,9 @@ fn generated() -> String {
     page.text(
         "`kind` says which; default `\"none\"`. Each guard is one file of `scheduler/src/guards`.",
     );
-    page.kinds::<GuardConfig>("guards", "config.rs", "GuardConfig", |kind| {
-        format!("kind = \"{kind}\"")
-    });
+    let guards = GuardConfig::all();
+    let guards = guards.iter().map(|guard| guard.name().to_owned());
+    page.kinds::<GuardConfig>("guards", guards, |kind| format!("kind = \"{kind}\""));
     page.heading(2, "`[work]`");
     page.keys(
         &format!("{PIPELINE}/work.rs"),
@@ -140,7 +141,8 @@ fn generated() -> String {
         "DownstreamTable",
         &defaults(DownstreamTable::default()),
     );
-    page.kinds::<ProtectionConfig>("effects", "config.rs", "ProtectionConfig", |kind| {
+    let protections = words("effects/config.rs", "ProtectionConfig");
+    page.kinds::<ProtectionConfig>("effects", protections, |kind| {
         format!("protection = {{ kind = \"{kind}\" }}")
     });
     page.heading(2, "`[judge]`");
@@ -196,6 +198,13 @@ fn top() -> Map<String, Value> {
     own.into_iter().collect()
 }
 
+/// The variants of an enum as a scenario file writes them.
+fn words(file: &str, name: &str) -> Vec<String> {
+    let item = source::find(&format!("{PIPELINE}/{file}"), name).unwrap();
+    let words = item.members.iter().map(|variant| item.word(variant));
+    words.collect()
+}
+
 struct Page(String);
 
 impl Page {
@@ -234,19 +243,16 @@ impl Page {
         }
     }
 
-    /// One section for each variant of an enum that `kind` chooses from, each with a file of its own
+    /// One section for each of the words that `kind` chooses from, each with a file of its own
     /// that says what it promises and where it breaks.
     fn kinds<T: Serialize + DeserializeOwned>(
         &mut self,
         folder: &str,
-        list: &str,
-        name: &str,
+        kinds: impl IntoIterator<Item = String>,
         title: impl Fn(&str) -> String,
     ) {
         let folder = format!("{PIPELINE}/{folder}");
-        let item = source::find(&format!("{folder}/{list}"), name).unwrap();
-        for variant in &item.members {
-            let kind = item.word(variant);
+        for kind in kinds {
             self.heading(3, &format!("`{}`", title(&kind)));
             let path = format!("{folder}/{kind}.rs");
             self.text(&source::module(&path));

@@ -8,6 +8,7 @@
 mod set_ups;
 
 mod futures;
+mod guards;
 mod small;
 
 use explore::{Bound, Check, Checked, Control, Expectation, Walking, check};

@@ -2,7 +2,6 @@
 
 use super::Scenario;
 use scheduler::Span;
-use scheduler::guards::GuardConfig;
 
 impl Scenario {
     /// The most ticks in the work of one run that a file may ask for; each is a call that is
@@ -11,13 +10,8 @@ impl Scenario {
 
     /// Renewals of the delivery, renewals of the lock and heartbeats in the work of one run.
     pub fn beats(&self) -> u64 {
-        let of_guard = match &self.guard {
-            GuardConfig::RedisLock(config) => config.renewal(),
-            GuardConfig::StateMachine(config) => config.heartbeat.0,
-            _ => None,
-        };
         let takes = self.work.takes.ms() + self.downstream.latency.ms();
-        [of_guard, self.broker.renew_every.0]
+        [self.guard.renewal(), self.broker.renew_every.0]
             .into_iter()
             .flatten()
             .map(|every: Span| takes / every.ms().max(1))

@@ -4,6 +4,7 @@ use super::signed::SignedSpan;
 use crate::spec::Server;
 use scheduler::Span;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// One `[[instance]]`.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,6 +21,10 @@ pub struct InstanceTable {
     /// Its way to a server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkTable>,
+    /// What it calls itself where a guard or a claim compares owners. Default: something of its
+    /// own in every life (application, host, pid and start), and another owner for every attempt.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Arc<str>>,
 }
 
 /// `link = { .. }` of an `[[instance]]`: a slow way to one server.

@@ -4,7 +4,7 @@ use super::faults::{self, Scope};
 use super::{FaultKind, Phase, Space};
 use crate::Scenario;
 use scheduler::dispatch::ClaimConfig;
-use scheduler::guards::{GuardConfig, TimeSource};
+use scheduler::guards::TimeSource;
 use scheduler::{Span, steps};
 
 /// A server that steps call.
@@ -214,7 +214,7 @@ impl Loses {
             locks_by_restart: scenario.lock.forgets(),
             locks_by_failover: scenario.lock.fails_over().is_some(),
             requests_by_purge: scenario.downstream.remembers(),
-            sessions_by_restart: scenario.database.is_product(),
+            sessions_by_restart: scenario.database.is_product() || scenario.guard.holds_sessions(),
             commits_by_failover: scenario.database.failover_loses > Span::ZERO,
             messages_by_failover: scenario.broker.failover_loses.0.is_some(),
         }
@@ -233,11 +233,7 @@ impl StepFacts {
                 ClaimConfig::LockRow(claim) => claim.clock == TimeSource::Node,
                 _ => false,
             },
-            ReadsClock::OfGuard => match &scenario.guard {
-                GuardConfig::LockRow(guard) => guard.clock == TimeSource::Node,
-                GuardConfig::StateMachine(guard) => guard.clock == TimeSource::Node,
-                _ => false,
-            },
+            ReadsClock::OfGuard => scenario.guard.reads_node_clock(),
         };
         Some(StepFacts {
             step,

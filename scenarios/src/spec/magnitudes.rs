@@ -134,8 +134,8 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
             add("broker.session_timeout", span);
         }
     }
-    for (field, span) in scenario.guard.deadlines() {
-        add(guard_field(field), span);
+    for (name, span) in scenario.guard.deadlines() {
+        add(name, span);
     }
     if let Some(coordinator) = &scenario.coordinator {
         let timeout = Span::millis(coordinator.terms().timeout);
@@ -169,6 +169,8 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
     let queued = scenario.topology.kind.has_broker();
     let window = scenario.broker.dedup_window.0.filter(|_| queued);
     let retention = scenario.downstream.protection.retention();
+    let of_guard = scenario.guard.memory();
+    let of_guard = of_guard.map(|(name, span)| Deadline { name, span });
     let named = [
         ("broker.dedup_window", window),
         ("downstream.protection.retention", retention),
@@ -180,17 +182,8 @@ fn memories(scenario: &Scenario) -> Vec<Deadline> {
     named
         .into_iter()
         .filter_map(|(name, span)| Some(Deadline { name, span: span? }))
+        .chain(of_guard)
         .collect()
-}
-
-fn guard_field(field: &str) -> &'static str {
-    match field {
-        "lease" => "guard.lease",
-        "ttl" => "guard.ttl",
-        "max_hold" => "guard.max_hold",
-        "min_hold" => "guard.min_hold",
-        _ => "guard",
-    }
 }
 
 #[cfg(test)]

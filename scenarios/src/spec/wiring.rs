@@ -9,7 +9,7 @@ use evidence::Step;
 use scheduler::IdentityKey;
 use scheduler::dispatch::{ClaimConfig, Order};
 use scheduler::effects::ProtectionConfig;
-use scheduler::guards::{Acquire, GuardConfig, InsertWhen, Release, Unlock};
+use scheduler::guards::GuardConfig;
 use scheduler::steps;
 
 /// Why no execution of this scenario comes to a step, in words; `None`: it may.
@@ -91,41 +91,8 @@ fn of_broker(step: &Step, scenario: &Scenario) -> Option<&'static str> {
     renews.then_some("the deadline of a delivery is not renewed")
 }
 
-fn of_guard(step: &Step, guard: &GuardConfig) -> Option<&'static str> {
-    let calls = |those: &[(&Step, bool)]| those.iter().any(|(call, made)| *call == step && *made);
-    let calls = match guard {
-        GuardConfig::None(_) | GuardConfig::ProcessMutex(_) => false,
-        GuardConfig::CheckThenInsert(config) => calls(&[
-            (&steps::GUARD_ENTER_READ, true),
-            (
-                &steps::GUARD_ENTER_WRITE,
-                config.insert == InsertWhen::Before,
-            ),
-            (&steps::GUARD_FINISH, true),
-        ]),
-        GuardConfig::InsertFirst(_) => {
-            calls(&[(&steps::GUARD_ENTER, true), (&steps::GUARD_FINISH, true)])
-        }
-        GuardConfig::LockRow(config) => calls(&[
-            (&steps::GUARD_ENTER, true),
-            (&steps::GUARD_FINISH, config.release != Release::Off),
-        ]),
-        GuardConfig::RedisLock(config) => calls(&[
-            (&steps::LOCK_ACQUIRE, config.acquire == Acquire::SetNxPx),
-            (&steps::LOCK_ACQUIRE_SET, config.acquire == Acquire::TwoStep),
-            (
-                &steps::LOCK_ACQUIRE_EXPIRE,
-                config.acquire == Acquire::TwoStep,
-            ),
-            (&steps::LOCK_RENEW, config.renewal().is_some()),
-            (&steps::LOCK_RELEASE, config.release != Unlock::Off),
-        ]),
-        GuardConfig::StateMachine(config) => calls(&[
-            (&steps::GUARD_ENTER, true),
-            (&steps::GUARD_FINISH, true),
-            (&steps::GUARD_HEARTBEAT, config.heartbeat.0.is_some()),
-        ]),
-    };
+fn of_guard(step: &'static Step, guard: &GuardConfig) -> Option<&'static str> {
+    let calls = guard.calls().contains(&step);
     (!calls).then_some("the guard makes no such call")
 }
 

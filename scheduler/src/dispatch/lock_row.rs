@@ -48,7 +48,10 @@ pub(crate) struct LockRowClaim {
 impl LockRowClaim {
     /// For one incarnation of an instance.
     pub(crate) fn new(config: LockRowClaimConfig, instance: &Instance) -> Self {
-        let owner = i64::from(instance.id.0) << 16 | i64::from(instance.incarnation);
+        let owner = match instance.identity {
+            Some(_) => instance.identity_number() as i64,
+            None => i64::from(instance.id.0) << 16 | i64::from(instance.incarnation),
+        };
         LockRowClaim { config, owner }
     }
 

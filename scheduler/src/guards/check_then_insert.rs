@@ -7,13 +7,14 @@
 //! **Source**: S0.13, S0.14, S2.2.
 
 use super::insert_first::{enter_by_insert, insert_running, mark, mark_succeeded};
-use super::record::{self, Record, tell};
+use super::kind::Kind;
+use super::record::{self, Record, found, tell};
 use super::{Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
 use crate::ports::{
-    Answer, At, CallError, Expr, Fut, OnConflict, Ports, Statement, Statements, Value,
+    Answer, At, CallError, Expr, Fut, OnConflict, Ports, RowLock, Statement, Statements, Value,
 };
-use crate::{marks, steps};
-use evidence::{RecordState, What};
+use crate::steps;
+use evidence::{RecordState, Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "check_then_insert"`.
@@ -37,12 +38,24 @@ pub enum InsertWhen {
     After,
 }
 
-impl CheckThenInsertConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for CheckThenInsertConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(CheckThenInsert {
             ports: context.instance.ports.clone(),
             config: self.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        let mut calls = vec![&steps::GUARD_ENTER_READ, &steps::GUARD_FINISH];
+        if self.insert == InsertWhen::Before {
+            calls.push(&steps::GUARD_ENTER_WRITE);
+        }
+        calls
+    }
+
+    fn keeps_record(&self) -> bool {
+        true
     }
 }
 
@@ -70,7 +83,7 @@ impl CheckThenInsert {
     /// `None`: no row, go on.
     async fn check(&self, visit: &Visit<'_>) -> Result<Option<Entry>, CallError> {
         let step = &steps::GUARD_ENTER_READ;
-        let statements = vec![record::select(visit.key)];
+        let statements = vec![record::select(visit.key, RowLock::None)];
         let answers = self
             .ports
             .database
@@ -79,13 +92,7 @@ impl CheckThenInsert {
         let Some(record) = Record::of(&answers) else {
             return Ok(None);
         };
-        let (entry, what) = match record.state {
-            Some(RecordState::Succeeded) => (Entry::Done, What::SkippedDone),
-            _ => (Entry::Taken, What::SkippedTaken),
-        };
-        tell(&self.ports, step, visit.ids, what);
-        self.ports.journal.mark(&marks::ROW_FOUND);
-        Ok(Some(entry))
+        Ok(Some(found(&self.ports, step, visit, record)))
     }
 
     async fn insert_after(&self, visit: Visit<'_>, outcome: Outcome) -> Result<Settle, CallError> {

@@ -1,34 +1,81 @@
-//! `[guard]`: the list of guards, and what a scenario may say of each.
+//! `[guard]`: the list of guards, one line each.
 
 use super::check_then_insert::CheckThenInsertConfig;
 use super::insert_first::InsertFirstConfig;
+use super::kind::Kind;
 use super::lock_row::LockRowConfig;
+use super::lock_then_check::LockThenCheckConfig;
 use super::none::NoneConfig;
+use super::optimistic_version::OptimisticVersionConfig;
 use super::process_mutex::ProcessMutexConfig;
 use super::redis_lock::RedisLockConfig;
+use super::seen_set::SeenSetConfig;
+use super::select_for_update::SelectForUpdateConfig;
+use super::semaphore::SemaphoreConfig;
+use super::session_lock::SessionLockConfig;
 use super::state_machine::StateMachineConfig;
+use super::unique::UniqueConfig;
 use super::{BusyPolicy, Guard, GuardContext, OnLost};
-use crate::{Span, Switchable};
+use crate::Span;
+use evidence::Step;
 use serde::{Deserialize, Serialize};
 
-/// `[guard]`: which guard decides whether an attempt may run, with its fields.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum GuardConfig {
-    /// [`NoneConfig`].
-    None(NoneConfig),
-    /// [`ProcessMutexConfig`].
-    ProcessMutex(ProcessMutexConfig),
-    /// [`CheckThenInsertConfig`].
-    CheckThenInsert(CheckThenInsertConfig),
-    /// [`InsertFirstConfig`].
-    InsertFirst(InsertFirstConfig),
-    /// [`LockRowConfig`].
-    LockRow(LockRowConfig),
-    /// [`RedisLockConfig`].
-    RedisLock(RedisLockConfig),
-    /// [`StateMachineConfig`].
-    StateMachine(StateMachineConfig),
+macro_rules! guards {
+    ($($name:ident: $kind:ident($config:ident),)*) => {
+        /// `[guard]`: which guard decides whether an attempt may run, with its fields.
+        #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "kind", rename_all = "snake_case")]
+        pub enum GuardConfig {
+            $(
+                #[doc = concat!("[`", stringify!($config), "`].")]
+                $kind($config),
+            )*
+        }
+
+        impl GuardConfig {
+            /// Every kind of guard with its default fields, in the order of the list.
+            pub fn all() -> Vec<GuardConfig> {
+                vec![$(GuardConfig::$kind($config::default()),)*]
+            }
+
+            /// The guard's name, as scenario files write it.
+            pub const fn name(&self) -> &'static str {
+                match self {
+                    $(GuardConfig::$kind(_) => stringify!($name),)*
+                }
+            }
+
+            fn kind(&self) -> &dyn Kind {
+                match self {
+                    $(GuardConfig::$kind(config) => config,)*
+                }
+            }
+
+            fn kind_mut(&mut self) -> &mut dyn Kind {
+                match self {
+                    $(GuardConfig::$kind(config) => config,)*
+                }
+            }
+        }
+    };
+}
+
+// The name is that of the guard's file, and what a scenario writes.
+guards! {
+    none: None(NoneConfig),
+    process_mutex: ProcessMutex(ProcessMutexConfig),
+    check_then_insert: CheckThenInsert(CheckThenInsertConfig),
+    insert_first: InsertFirst(InsertFirstConfig),
+    lock_row: LockRow(LockRowConfig),
+    redis_lock: RedisLock(RedisLockConfig),
+    state_machine: StateMachine(StateMachineConfig),
+    seen_set: SeenSet(SeenSetConfig),
+    select_for_update: SelectForUpdate(SelectForUpdateConfig),
+    optimistic_version: OptimisticVersion(OptimisticVersionConfig),
+    lock_then_check: LockThenCheck(LockThenCheckConfig),
+    session_lock: SessionLock(SessionLockConfig),
+    semaphore: Semaphore(SemaphoreConfig),
+    unique: Unique(UniqueConfig),
 }
 
 /// Default: none. What cures is off unless named.
@@ -41,99 +88,67 @@ impl Default for GuardConfig {
 impl GuardConfig {
     /// The guard, for one incarnation of one instance.
     pub fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
-        match self {
-            GuardConfig::None(config) => config.build(),
-            GuardConfig::ProcessMutex(config) => config.build(context),
-            GuardConfig::CheckThenInsert(config) => config.build(context),
-            GuardConfig::InsertFirst(config) => config.build(context),
-            GuardConfig::LockRow(config) => config.build(context),
-            GuardConfig::RedisLock(config) => config.build(context),
-            GuardConfig::StateMachine(config) => config.build(context),
-        }
+        self.kind().build(context)
     }
 
-    /// The guard's name, as scenario files write it.
-    pub const fn name(&self) -> &'static str {
-        match self {
-            GuardConfig::None(_) => "none",
-            GuardConfig::ProcessMutex(_) => "process_mutex",
-            GuardConfig::CheckThenInsert(_) => "check_then_insert",
-            GuardConfig::InsertFirst(_) => "insert_first",
-            GuardConfig::LockRow(_) => "lock_row",
-            GuardConfig::RedisLock(_) => "redis_lock",
-            GuardConfig::StateMachine(_) => "state_machine",
-        }
+    /// The steps at which the guard calls a server.
+    pub fn calls(&self) -> Vec<&'static Step> {
+        self.kind().calls()
     }
 
     /// Whether the guard keeps a record of the run that ends in a final state.
-    pub const fn keeps_record(&self) -> bool {
-        match self {
-            GuardConfig::CheckThenInsert(_)
-            | GuardConfig::InsertFirst(_)
-            | GuardConfig::StateMachine(_) => true,
-            GuardConfig::None(_)
-            | GuardConfig::ProcessMutex(_)
-            | GuardConfig::LockRow(_)
-            | GuardConfig::RedisLock(_) => false,
-        }
+    pub fn keeps_record(&self) -> bool {
+        self.kind().keeps_record()
     }
 
-    /// The deadlines of the guard that could change what happens, by the name of their field.
+    /// Whether what the guard remembers is in the memory of its process.
+    pub fn remembers_in_process(&self) -> bool {
+        self.kind().remembers_in_process()
+    }
+
+    /// The deadlines of the guard that could change what happens, by the place in the file that
+    /// says them, such as `guard.ttl`.
     pub fn deadlines(&self) -> Vec<(&'static str, Span)> {
-        match self {
-            GuardConfig::None(_)
-            | GuardConfig::ProcessMutex(_)
-            | GuardConfig::CheckThenInsert(_)
-            | GuardConfig::InsertFirst(_) => Vec::new(),
-            GuardConfig::LockRow(config) => {
-                let mut deadlines = vec![("max_hold", config.max_hold)];
-                if config.min_hold > Span::ZERO {
-                    deadlines.push(("min_hold", config.min_hold));
-                }
-                deadlines
-            }
-            GuardConfig::RedisLock(config) => vec![("ttl", config.ttl)],
-            GuardConfig::StateMachine(config) => vec![("lease", config.lease)],
-        }
+        self.kind().deadlines()
+    }
+
+    /// How long the guard remembers what it has seen, by the place in the file.
+    pub fn memory(&self) -> Option<(&'static str, Span)> {
+        self.kind().memory()
+    }
+
+    /// Whether what the guard holds is lost with a session of the database.
+    pub fn holds_sessions(&self) -> bool {
+        self.kind().holds_sessions()
+    }
+
+    /// How often the guard renews what it holds while the work goes on; `None`: never.
+    pub fn renewal(&self) -> Option<Span> {
+        self.kind().renewal()
+    }
+
+    /// Whether the instance's own wall clock says when a hold has ended.
+    pub fn reads_node_clock(&self) -> bool {
+        self.kind().reads_node_clock()
     }
 
     /// What the scenario says of a run in somebody else's hands; `None`: nothing (the topology's
     /// default holds), or the guard has no such knob.
-    pub const fn busy(&self) -> Option<BusyPolicy> {
-        match self {
-            GuardConfig::ProcessMutex(config) => config.busy,
-            GuardConfig::LockRow(config) => config.busy,
-            GuardConfig::RedisLock(config) => config.busy,
-            GuardConfig::None(_)
-            | GuardConfig::CheckThenInsert(_)
-            | GuardConfig::InsertFirst(_)
-            | GuardConfig::StateMachine(_) => None,
-        }
+    pub fn busy(&self) -> Option<BusyPolicy> {
+        self.kind().busy()
     }
 
     /// What happens to the work of an attempt whose hold was lost.
-    pub const fn on_lost(&self) -> OnLost {
-        match self {
-            GuardConfig::RedisLock(config) => config.on_lost,
-            GuardConfig::StateMachine(config) => config.on_lost,
-            GuardConfig::None(_)
-            | GuardConfig::ProcessMutex(_)
-            | GuardConfig::CheckThenInsert(_)
-            | GuardConfig::InsertFirst(_)
-            | GuardConfig::LockRow(_) => OnLost::Continue,
-        }
+    pub fn on_lost(&self) -> OnLost {
+        self.kind().on_lost()
     }
 
     /// The same with every default that depends on another field filled in: two configurations
     /// that mean the same are equal.
     pub fn filled_in(&self) -> GuardConfig {
-        match self {
-            GuardConfig::RedisLock(config) => GuardConfig::RedisLock(RedisLockConfig {
-                renew_every: Some(Switchable(config.renewal())),
-                ..config.clone()
-            }),
-            other => other.clone(),
-        }
+        let mut filled = self.clone();
+        filled.kind_mut().fill_in();
+        filled
     }
 }
 
@@ -141,7 +156,8 @@ impl GuardConfig {
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::guards::{Acquire, InsertWhen, Release, Renew, TimeSource, Unlock};
+    use crate::Switchable;
+    use crate::guards::{Acquire, InsertWhen, LockBy, Release, Renew, TimeSource, Unlock};
 
     fn read(text: &str) -> Result<GuardConfig, String> {
         toml::from_str(text).map_err(|error| error.message().to_owned())
@@ -152,7 +168,7 @@ mod tests {
         assert_eq!(read("kind = 'none'"), Ok(GuardConfig::default()));
         assert_eq!(
             read("kind = 'process_mutex'"),
-            Ok(GuardConfig::ProcessMutex(ProcessMutexConfig { busy: None }))
+            Ok(GuardConfig::ProcessMutex(ProcessMutexConfig::default()))
         );
         assert_eq!(
             read("kind = 'check_then_insert'"),
@@ -172,6 +188,7 @@ mod tests {
                 min_hold: Span::ZERO,
                 clock: TimeSource::Node,
                 release: Release::OwnerChecked,
+                lock_key: LockBy::Run,
                 busy: None,
             }))
         );
@@ -183,6 +200,9 @@ mod tests {
                 ttl: Span::secs(20),
                 renew_every: None,
                 release: Unlock::OwnerChecked,
+                renew_retry: true,
+                reentrant: false,
+                lock_key: LockBy::Run,
                 busy: None,
                 on_lost: OnLost::Continue,
             }))
@@ -232,17 +252,11 @@ mod tests {
 
     #[test]
     fn every_guard_survives_being_written_and_read_and_bears_its_name() {
-        for kind in [
-            "none",
-            "process_mutex",
-            "check_then_insert",
-            "insert_first",
-            "lock_row",
-            "redis_lock",
-            "state_machine",
-        ] {
+        for default in GuardConfig::all() {
+            let kind = default.name();
             let config = read(&format!("kind = '{kind}'")).unwrap();
             assert_eq!(config.name(), kind);
+            assert_eq!(config, default);
             assert_eq!(read(&toml::to_string(&config).unwrap()), Ok(config));
         }
     }

@@ -5,6 +5,7 @@
 //! leaves a RUNNING zombie that every redelivery skips, and a FAILED run is never tried again (lost).
 //! **Source**: S0.13, S0.14, S2.4.
 
+use super::kind::Kind;
 use super::record::{self, tell};
 use super::{Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
 use crate::Span;
@@ -13,7 +14,7 @@ use crate::ports::{
 };
 use crate::weakness::Weakness;
 use crate::{marks, steps};
-use evidence::{RecordState, What};
+use evidence::{RecordState, Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "insert_first"`; no fields.
@@ -21,11 +22,19 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct InsertFirstConfig {}
 
-impl InsertFirstConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for InsertFirstConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(InsertFirst {
             ports: context.instance.ports.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        vec![&steps::GUARD_ENTER, &steps::GUARD_FINISH]
+    }
+
+    fn keeps_record(&self) -> bool {
+        true
     }
 }
 

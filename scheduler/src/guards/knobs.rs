@@ -1,6 +1,8 @@
 //! Knobs that several guards share.
 
-use crate::ports::{Clock, Expr};
+use super::Visit;
+use crate::IdentityKey;
+use crate::ports::{Clock, Expr, Key};
 use serde::{Deserialize, Serialize};
 
 /// What happens to a message whose run is in somebody else's hands.
@@ -59,6 +61,34 @@ impl TimeSource {
         match self {
             TimeSource::Node => Expr::from(clock.now().plus_ms(plus_ms).0),
             TimeSource::Statement | TimeSource::Transaction => Expr::Now { plus_ms },
+        }
+    }
+}
+
+/// What a lock is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LockBy {
+    /// One run, by what `[identity] key` compares.
+    #[default]
+    Run,
+    /// The timer: its slots exclude each other.
+    Timer,
+    /// Everything: unrelated timers exclude each other.
+    All,
+}
+
+impl LockBy {
+    pub(super) fn is_default(&self) -> bool {
+        *self == LockBy::Run
+    }
+
+    /// The key that is locked.
+    pub(super) fn of(self, visit: &Visit<'_>) -> Key {
+        match self {
+            LockBy::Run => visit.key.clone(),
+            LockBy::Timer => IdentityKey::TimerId.of(visit.ids),
+            LockBy::All => "all".into(),
         }
     }
 }

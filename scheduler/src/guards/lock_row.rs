@@ -7,9 +7,11 @@
 //! is left of the hold. Whoever does not hear of its own lock waits for it until `max_hold`.
 //! **Source**: S0.10, S1.10 (takeover after a while), ShedLock's lockAtLeastFor and lockAtMostFor.
 
+use super::kind::Kind;
 use super::record::tell;
 use super::{
-    BusyPolicy, Entry, Guard, GuardContext, Outcome, Permit, Release, Settle, TimeSource, Visit,
+    BusyPolicy, Entry, Guard, GuardContext, LockBy, Outcome, Permit, Release, Settle, TimeSource,
+    Visit,
 };
 use crate::Span;
 use crate::dispatch::failed;
@@ -19,7 +21,7 @@ use crate::ports::{
 use crate::span::positive;
 use crate::steps;
 use crate::tables::{LOCKS, locks};
-use evidence::What;
+use evidence::{Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "lock_row"`.
@@ -37,6 +39,9 @@ pub struct LockRowConfig {
     pub clock: TimeSource,
     /// How the row is given back. Default: by its owner only.
     pub release: Release,
+    /// What is locked. Default: the run.
+    #[serde(skip_serializing_if = "LockBy::is_default")]
+    pub lock_key: LockBy,
     /// What happens to a message whose row is locked; default by topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<BusyPolicy>,
@@ -49,17 +54,41 @@ impl Default for LockRowConfig {
             min_hold: Span::ZERO,
             clock: TimeSource::Node,
             release: Release::OwnerChecked,
+            lock_key: LockBy::Run,
             busy: None,
         }
     }
 }
 
-impl LockRowConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for LockRowConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(LockRow {
             ports: context.instance.ports.clone(),
             config: self.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        match self.release {
+            Release::Off => vec![&steps::GUARD_ENTER],
+            _ => vec![&steps::GUARD_ENTER, &steps::GUARD_FINISH],
+        }
+    }
+
+    fn deadlines(&self) -> Vec<(&'static str, Span)> {
+        let mut deadlines = vec![("guard.max_hold", self.max_hold)];
+        if self.min_hold > Span::ZERO {
+            deadlines.push(("guard.min_hold", self.min_hold));
+        }
+        deadlines
+    }
+
+    fn reads_node_clock(&self) -> bool {
+        self.clock == TimeSource::Node
+    }
+
+    fn busy(&self) -> Option<BusyPolicy> {
+        self.busy
     }
 }
 
@@ -78,13 +107,13 @@ impl LockRow {
         vec![
             Statement::Insert {
                 table: LOCKS,
-                key: visit.key.clone(),
+                key: self.config.lock_key.of(visit),
                 cells: vec![Expr::from(i64::MIN), Expr::from(0), Expr::from(0)],
                 on_conflict: OnConflict::Ignore,
             },
             Statement::Update {
                 table: LOCKS,
-                key: visit.key.clone(),
+                key: self.config.lock_key.of(visit),
                 when: Condition::all([Test::AtMost(locks::UNTIL, self.now(Span::ZERO))]),
                 set: vec![
                     (locks::UNTIL, self.now(self.config.max_hold)),
@@ -104,7 +133,7 @@ impl LockRow {
         };
         let free = |when: Condition, from: Expr| Statement::Update {
             table: LOCKS,
-            key: visit.key.clone(),
+            key: self.config.lock_key.of(visit),
             when,
             set: vec![(locks::UNTIL, from)],
             required: false,

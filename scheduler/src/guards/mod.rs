@@ -6,23 +6,39 @@
 mod check_then_insert;
 mod config;
 mod insert_first;
+mod kind;
 mod knobs;
 mod lock_row;
+mod lock_then_check;
 mod none;
+mod open;
+mod optimistic_version;
 mod process_mutex;
 mod record;
 mod redis_lock;
+mod seen_set;
+mod select_for_update;
+mod semaphore;
+mod session_lock;
 mod state_machine;
+mod unique;
 
 pub use check_then_insert::{CheckThenInsertConfig, InsertWhen};
 pub use config::GuardConfig;
 pub use insert_first::InsertFirstConfig;
-pub use knobs::{BusyPolicy, OnLost, Release, TimeSource};
+pub use knobs::{BusyPolicy, LockBy, OnLost, Release, TimeSource};
 pub use lock_row::LockRowConfig;
+pub use lock_then_check::LockThenCheckConfig;
 pub use none::NoneConfig;
+pub use optimistic_version::OptimisticVersionConfig;
 pub use process_mutex::ProcessMutexConfig;
 pub use redis_lock::{Acquire, RedisLockConfig, Renew, Unlock};
+pub use seen_set::{OnSeen, SeenSetConfig};
+pub use select_for_update::{SelectForUpdateConfig, WorkWhen};
+pub use semaphore::{Releases, SemaphoreConfig};
+pub use session_lock::{Pooling, SessionLockConfig};
 pub use state_machine::StateMachineConfig;
+pub use unique::{UniqueBy, UniqueConfig, UniqueUntil};
 
 use crate::ports::{CallError, Fut, Key, Statements};
 use crate::{Instance, Span};
@@ -54,6 +70,8 @@ pub enum Entry {
         /// When a retry makes sense, from now; `None`: the guard does not know.
         retry_in: Option<Span>,
     },
+    /// This guard has seen it, and lets the message be: neither settled nor given back.
+    Ignored,
     /// Given up after the last attempt.
     GivenUp,
 }

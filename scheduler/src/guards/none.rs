@@ -5,7 +5,8 @@
 //! broker's deadline, an operator's replay.
 //! **Source**: S0.3, S0.7.
 
-use super::{Entry, Guard, Outcome, Permit, Settle, Visit};
+use super::kind::Kind;
+use super::{Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
 use crate::ports::{CallError, Fut};
 use serde::{Deserialize, Serialize};
 
@@ -14,8 +15,8 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct NoneConfig {}
 
-impl NoneConfig {
-    pub(super) fn build(&self) -> Box<dyn Guard> {
+impl Kind for NoneConfig {
+    fn build(&self, _: &GuardContext) -> Box<dyn Guard> {
         Box::new(NoGuard)
     }
 }

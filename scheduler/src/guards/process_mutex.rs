@@ -5,8 +5,9 @@
 //! attempt has ended: a mutex says who is inside, not who has been.
 //! **Source**: S1.9.
 
+use super::kind::Kind;
 use super::record::tell;
-use super::{BusyPolicy, Entry, Guard, GuardContext, Outcome, Permit, Settle, Visit};
+use super::{BusyPolicy, Entry, Guard, GuardContext, LockBy, Outcome, Permit, Settle, Visit};
 use crate::ports::{CallError, Fut, Key, Ports};
 use crate::steps;
 use evidence::What;
@@ -18,23 +19,36 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProcessMutexConfig {
+    /// What is locked. Default: the run.
+    #[serde(skip_serializing_if = "LockBy::is_default")]
+    pub lock_key: LockBy,
     /// What happens to a message whose key is held; default by topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<BusyPolicy>,
 }
 
-impl ProcessMutexConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for ProcessMutexConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(ProcessMutex {
             ports: context.instance.ports.clone(),
+            lock_key: self.lock_key,
             held: Mutex::default(),
         })
+    }
+
+    fn remembers_in_process(&self) -> bool {
+        true
+    }
+
+    fn busy(&self) -> Option<BusyPolicy> {
+        self.busy
     }
 }
 
 /// The keys that are being run in this process.
 struct ProcessMutex {
     ports: Ports,
+    lock_key: LockBy,
     held: Mutex<BTreeSet<Key>>,
 }
 
@@ -47,7 +61,7 @@ impl ProcessMutex {
 
 impl Guard for ProcessMutex {
     fn enter<'a>(&'a self, visit: Visit<'a>) -> Fut<'a, Result<Entry, CallError>> {
-        let entry = if self.held().insert(visit.key.clone()) {
+        let entry = if self.held().insert(self.lock_key.of(&visit)) {
             Entry::Run(Permit::first(visit.token))
         } else {
             tell(&self.ports, &steps::GUARD_ENTER, visit.ids, What::Busy);
@@ -62,7 +76,7 @@ impl Guard for ProcessMutex {
         _: &'a Permit,
         outcome: Outcome,
     ) -> Fut<'a, Result<Settle, CallError>> {
-        self.held().remove(visit.key);
+        self.held().remove(&self.lock_key.of(&visit));
         Box::pin(std::future::ready(Ok(outcome.settle_without_record())))
     }
 }
@@ -76,7 +90,7 @@ mod tests {
     use crate::memory::bench::Bench;
 
     fn config() -> GuardConfig {
-        GuardConfig::ProcessMutex(ProcessMutexConfig { busy: None })
+        GuardConfig::ProcessMutex(ProcessMutexConfig::default())
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! A run's row in the table of runs, as the guards that keep a record write and read it.
 
-use super::{Visit, state_number, state_of};
+use super::{Entry, Visit, state_number, state_of};
+use crate::marks;
 use crate::ports::{
     Answers, At, Column, Condition, Expr, Key, OnConflict, Ports, Row, RowLock, Statement, Value,
 };
@@ -55,12 +56,28 @@ pub(super) fn update(key: &Key, when: Condition, set: Change) -> Statement {
 }
 
 /// Reads the run's row.
-pub(super) fn select(key: &Key) -> Statement {
+pub(super) fn select(key: &Key, lock: RowLock) -> Statement {
     Statement::Select {
         table: RUNS,
         key: key.clone(),
-        lock: RowLock::None,
+        lock,
     }
+}
+
+/// What a guard answers that skips every run whose row it finds, whatever the row says.
+pub(super) fn found(
+    ports: &Ports,
+    step: &'static Step,
+    visit: &Visit<'_>,
+    record: Record,
+) -> Entry {
+    let (entry, what) = match record.state {
+        Some(RecordState::Succeeded) => (Entry::Done, What::SkippedDone),
+        _ => (Entry::Taken, What::SkippedTaken),
+    };
+    tell(ports, step, visit.ids, what);
+    ports.journal.mark(&marks::ROW_FOUND);
+    entry
 }
 
 /// What a guard reads from the run's row.

@@ -7,14 +7,17 @@
 //! leaves a lock without end; where the lock service forgets it.
 //! **Source**: S0.10, S1.12, S2.5.
 
+use super::kind::Kind;
 use super::record::tell;
-use super::{BusyPolicy, Entry, Guard, GuardContext, OnLost, Outcome, Permit, Settle, Visit};
+use super::{
+    BusyPolicy, Entry, Guard, GuardContext, LockBy, OnLost, Outcome, Permit, Settle, Visit,
+};
 use crate::dispatch::failed;
 use crate::ports::{At, CallError, Fut, Ports, Token};
 use crate::span::positive;
 use crate::weakness::Weakness;
 use crate::{Span, Switchable, marks, steps};
-use evidence::What;
+use evidence::{Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "redis_lock"`.
@@ -34,6 +37,16 @@ pub struct RedisLockConfig {
     pub renew: Renew,
     /// How the lock is given back. Default: by its owner only.
     pub release: Unlock,
+    /// What happens after a renewal that got no answer. Default: the next one is due all the same;
+    /// false: nobody renews any more, and the holder is not told.
+    #[serde(skip_serializing_if = "is_true")]
+    pub renew_retry: bool,
+    /// Whether whoever has the identity of the holder may enter beside it. Default: no.
+    #[serde(skip_serializing_if = "is_false")]
+    pub reentrant: bool,
+    /// What is locked. Default: the run.
+    #[serde(skip_serializing_if = "LockBy::is_default")]
+    pub lock_key: LockBy,
     /// What happens to a message whose key is locked; default by topology.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<BusyPolicy>,
@@ -49,6 +62,9 @@ impl Default for RedisLockConfig {
             renew_every: None,
             renew: Renew::OwnerChecked,
             release: Unlock::OwnerChecked,
+            renew_retry: true,
+            reentrant: false,
+            lock_key: LockBy::Run,
             busy: None,
             on_lost: OnLost::Continue,
         }
@@ -62,6 +78,8 @@ pub enum Acquire {
     /// SET key token NX PX ttl.
     #[default]
     SetNxPx,
+    /// SET key token PX ttl: without NX whoever has the lock loses it.
+    Set,
     /// SETNX, then EXPIRE: a crash in between leaves a lock that never ends.
     TwoStep,
 }
@@ -77,6 +95,14 @@ pub enum Renew {
     Blind,
     /// Only whether it is set (SET XX PX): a late renewal takes the lock from the next owner.
     Overwrite,
+}
+
+fn is_true(knob: &bool) -> bool {
+    *knob
+}
+
+fn is_false(knob: &bool) -> bool {
+    !*knob
 }
 
 impl Renew {
@@ -108,37 +134,110 @@ impl RedisLockConfig {
             None => Some(Span::millis((self.ttl.ms() / 3).max(1))),
         }
     }
+}
 
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
-        Box::new(RedisLock {
-            ports: context.instance.ports.clone(),
-            config: self.clone(),
-        })
+impl Kind for RedisLockConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+        Box::new(RedisLock::new(self.clone(), context))
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        let mut calls: Vec<&'static Step> = match self.acquire {
+            Acquire::SetNxPx | Acquire::Set => vec![&steps::LOCK_ACQUIRE],
+            Acquire::TwoStep => vec![&steps::LOCK_ACQUIRE_SET, &steps::LOCK_ACQUIRE_EXPIRE],
+        };
+        if self.renewal().is_some() {
+            calls.push(&steps::LOCK_RENEW);
+        }
+        if self.release != Unlock::Off {
+            calls.push(&steps::LOCK_RELEASE);
+        }
+        calls
+    }
+
+    fn deadlines(&self) -> Vec<(&'static str, Span)> {
+        vec![("guard.ttl", self.ttl)]
+    }
+
+    fn renewal(&self) -> Option<Span> {
+        RedisLockConfig::renewal(self)
+    }
+
+    fn busy(&self) -> Option<BusyPolicy> {
+        self.busy
+    }
+
+    fn on_lost(&self) -> OnLost {
+        self.on_lost
+    }
+
+    fn fill_in(&mut self) {
+        self.renew_every = Some(Switchable(self.renewal()));
     }
 }
 
-struct RedisLock {
+pub(super) struct RedisLock {
     ports: Ports,
     config: RedisLockConfig,
+    identity: u64,
 }
 
 impl RedisLock {
+    /// For one incarnation of one instance.
+    pub(super) fn new(config: RedisLockConfig, context: &GuardContext) -> Self {
+        RedisLock {
+            ports: context.instance.ports.clone(),
+            identity: context.instance.identity_number(),
+            config,
+        }
+    }
+
+    /// What the lock says of its owner: the visit, or, where it may be entered again, the process.
+    fn token(&self, visit: &Visit<'_>) -> Token {
+        match self.config.reentrant {
+            true => Token(self.identity),
+            false => Token(visit.token),
+        }
+    }
+
     async fn acquire(&self, visit: &Visit<'_>) -> Result<bool, CallError> {
+        if self.take(visit).await? {
+            return Ok(true);
+        }
+        if !self.config.reentrant {
+            return Ok(false);
+        }
+        let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
+        let key = self.config.lock_key.of(visit);
+        let owner = self.ports.locks.get(at, &key).await?;
+        Ok(owner == Some(self.token(visit)))
+    }
+
+    async fn take(&self, visit: &Visit<'_>) -> Result<bool, CallError> {
         let locks = &self.ports.locks;
-        let (token, ttl) = (Token(visit.token), self.config.ttl);
+        let key = &self.config.lock_key.of(visit);
+        let (token, ttl) = (self.token(visit), self.config.ttl);
         let lives = (!self.ports.weak(Weakness::LockWithoutEnd)).then_some(ttl);
         match self.config.acquire {
             Acquire::SetNxPx => {
                 let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
-                locks.set_if_absent(at, visit.key, token, lives).await
+                locks.set_if_absent(at, key, token, lives).await
+            }
+            // SET is NX where the key is free and XX where it is not.
+            Acquire::Set => {
+                let at = At::new(&steps::LOCK_ACQUIRE, visit.ids);
+                if !locks.set_if_absent(at, key, token, lives).await? {
+                    locks.set_if_present(at, key, token, ttl).await?;
+                }
+                Ok(true)
             }
             Acquire::TwoStep => {
                 let at = At::new(&steps::LOCK_ACQUIRE_SET, visit.ids);
-                if !locks.set_if_absent(at, visit.key, token, None).await? {
+                if !locks.set_if_absent(at, key, token, None).await? {
                     return Ok(false);
                 }
                 let at = At::new(&steps::LOCK_ACQUIRE_EXPIRE, visit.ids);
-                locks.expire(at, visit.key, None, ttl).await?;
+                locks.expire(at, key, None, ttl).await?;
                 Ok(true)
             }
         }
@@ -146,7 +245,7 @@ impl RedisLock {
 
     async fn extend(&self, at: At<'_>, visit: &Visit<'_>) -> Result<bool, CallError> {
         let (locks, ttl) = (&self.ports.locks, self.config.ttl);
-        let (key, token) = (visit.key, Token(visit.token));
+        let (key, token) = (&self.config.lock_key.of(visit), self.token(visit));
         match self.config.renew {
             Renew::OwnerChecked => locks.expire(at, key, Some(token), ttl).await,
             Renew::Blind => locks.expire(at, key, None, ttl).await,
@@ -173,6 +272,9 @@ impl RedisLock {
                 }
                 Err(error) => {
                     tell(&self.ports, step, visit.ids, failed(error));
+                    if !self.config.renew_retry {
+                        return std::future::pending().await;
+                    }
                     if runtime.monotonic() >= ends {
                         break;
                     }
@@ -180,6 +282,31 @@ impl RedisLock {
             }
         }
         tell(&self.ports, step, visit.ids, What::OwnershipLost);
+    }
+}
+
+impl RedisLock {
+    /// Gives the lock back, as far as the scenario lets it.
+    pub(super) async fn release(&self, visit: &Visit<'_>) {
+        let (locks, token) = (&self.ports.locks, self.token(visit));
+        let key = &self.config.lock_key.of(visit);
+        let step = &steps::LOCK_RELEASE;
+        let at = At::new(step, visit.ids);
+        let released = match self.config.release {
+            Unlock::OwnerChecked => locks.delete(at, key, Some(token)).await,
+            Unlock::GetThenDelete => match locks.get(at, key).await {
+                Ok(Some(owner)) if owner == token => locks.delete(at, key, None).await,
+                other => other.map(|_| false),
+            },
+            Unlock::Blind => locks.delete(at, key, None).await,
+            Unlock::Off => return,
+        };
+        // A release that fails leaves the lock to its TTL.
+        match released {
+            Ok(true) => {}
+            Ok(false) => self.ports.journal.mark(&marks::LOCK_NOT_OURS),
+            Err(error) => tell(&self.ports, step, visit.ids, failed(error)),
+        }
     }
 }
 
@@ -207,186 +334,11 @@ impl Guard for RedisLock {
         outcome: Outcome,
     ) -> Fut<'a, Result<Settle, CallError>> {
         Box::pin(async move {
-            let (locks, token) = (&self.ports.locks, Token(visit.token));
-            let step = &steps::LOCK_RELEASE;
-            let at = At::new(step, visit.ids);
-            let released = match self.config.release {
-                Unlock::OwnerChecked => locks.delete(at, visit.key, Some(token)).await,
-                Unlock::GetThenDelete => match locks.get(at, visit.key).await {
-                    Ok(Some(owner)) if owner == token => locks.delete(at, visit.key, None).await,
-                    other => other.map(|_| false),
-                },
-                Unlock::Blind => locks.delete(at, visit.key, None).await,
-                Unlock::Off => return Ok(outcome.settle_without_record()),
-            };
-            // A release that fails leaves the lock to its TTL.
-            match released {
-                Ok(true) => {}
-                Ok(false) => self.ports.journal.mark(&marks::LOCK_NOT_OURS),
-                Err(error) => tell(&self.ports, step, visit.ids, failed(error)),
-            }
+            self.release(&visit).await;
             Ok(outcome.settle_without_record())
         })
     }
 }
 
 #[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use super::super::GuardConfig;
-    use super::*;
-    use crate::memory::bench::Bench;
-
-    fn guard(bench: &Bench, config: RedisLockConfig) -> Box<dyn Guard> {
-        bench.guard(&GuardConfig::RedisLock(config))
-    }
-
-    const BUSY: Entry = Entry::Busy { retry_in: None };
-
-    #[test]
-    fn while_it_is_held_nobody_else_enters_and_after_the_release_everybody_may() {
-        for acquire in [Acquire::SetNxPx, Acquire::TwoStep] {
-            let bench = Bench::new();
-            let guard = guard(
-                &bench,
-                RedisLockConfig {
-                    acquire,
-                    ..RedisLockConfig::default()
-                },
-            );
-            let permit = bench.run(&*guard, 1);
-            assert_eq!(bench.enter(&*guard, 2), BUSY);
-            let settle = bench.finish(&*guard, 1, &permit, Outcome::Succeeded);
-            assert_eq!(settle, Settle::Ack);
-            bench.run(&*guard, 3);
-        }
-    }
-
-    #[test]
-    fn without_renewal_the_lock_ends_with_its_ttl() {
-        let bench = Bench::new();
-        let guard = guard(
-            &bench,
-            RedisLockConfig {
-                renew_every: Some(Switchable(None)),
-                ..RedisLockConfig::default()
-            },
-        );
-        let permit = bench.run(&*guard, 1);
-        assert!(bench.hold(&*guard, 1, &permit).is_none());
-        bench.pass(Span::millis(19_999));
-        assert_eq!(bench.enter(&*guard, 2), BUSY);
-        bench.pass(Span::millis(1));
-        bench.run(&*guard, 2);
-    }
-
-    #[test]
-    fn a_crash_between_the_two_steps_leaves_a_lock_without_end() {
-        let bench = Bench::new();
-        let guard = guard(
-            &bench,
-            RedisLockConfig {
-                acquire: Acquire::TwoStep,
-                ..RedisLockConfig::default()
-            },
-        );
-        bench.locks.refuse_after(1);
-        assert_eq!(bench.try_enter(&*guard, 1), Err(CallError::Refused));
-        bench.pass(Span::secs(1_000_000));
-        assert_eq!(bench.enter(&*guard, 2), BUSY);
-    }
-
-    #[test]
-    fn only_a_blind_release_frees_the_lock_of_the_next_owner() {
-        for (release, next) in [
-            (Unlock::OwnerChecked, true),
-            (Unlock::GetThenDelete, true),
-            (Unlock::Blind, false),
-        ] {
-            let bench = Bench::new();
-            let guard = guard(
-                &bench,
-                RedisLockConfig {
-                    release,
-                    ..RedisLockConfig::default()
-                },
-            );
-            let late = bench.run(&*guard, 1);
-            bench.pass(Span::secs(20));
-            bench.run(&*guard, 2);
-            bench.finish(&*guard, 1, &late, Outcome::Succeeded);
-            let held = bench.enter(&*guard, 3) == BUSY;
-            assert_eq!(held, next, "{release:?}");
-        }
-    }
-
-    #[test]
-    fn a_late_renewal_that_does_not_check_prolongs_or_takes_the_lock_of_the_next_owner() {
-        for (renew, lost, taken) in [
-            (Renew::OwnerChecked, true, false),
-            (Renew::Blind, false, false),
-            (Renew::Overwrite, false, true),
-        ] {
-            let bench = Bench::new();
-            let guard = guard(
-                &bench,
-                RedisLockConfig {
-                    renew,
-                    ..RedisLockConfig::default()
-                },
-            );
-            let late = bench.run(&*guard, 1);
-            let mut hold = bench.hold(&*guard, 1, &late).unwrap();
-            assert!(!bench.advance(&mut hold, Span::ZERO));
-            bench.pass(Span::secs(20));
-            let next = bench.run(&*guard, 2);
-            assert_eq!(bench.advance(&mut hold, Span::ZERO), lost, "{renew:?}");
-            // The next owner's checked release finds its lock, unless it was taken.
-            bench.finish(&*guard, 2, &next, Outcome::Succeeded);
-            let held = bench.enter(&*guard, 3) == BUSY;
-            assert_eq!(held, taken, "{renew:?}");
-        }
-    }
-
-    #[test]
-    fn renewal_keeps_the_lock_for_as_long_as_it_goes_on() {
-        let bench = Bench::new();
-        let guard = guard(&bench, RedisLockConfig::default());
-        let permit = bench.run(&*guard, 1);
-        let mut hold = bench.hold(&*guard, 1, &permit).unwrap();
-        for _ in 0..20 {
-            assert!(!bench.advance(&mut hold, Span::millis(6_666)));
-            assert_eq!(bench.enter(&*guard, 2), BUSY);
-        }
-    }
-
-    #[test]
-    fn a_lock_that_is_somebody_elses_is_lost() {
-        let bench = Bench::new();
-        let guard = guard(&bench, RedisLockConfig::default());
-        let permit = bench.run(&*guard, 1);
-        let mut hold = bench.hold(&*guard, 1, &permit).unwrap();
-        assert!(!bench.advance(&mut hold, Span::ZERO));
-        bench.pass(Span::secs(20));
-        bench.run(&*guard, 2);
-        assert!(bench.advance(&mut hold, Span::ZERO));
-        assert_eq!(bench.told(), [What::OwnershipLost]);
-    }
-
-    #[test]
-    fn a_lock_that_cannot_be_renewed_for_its_ttl_counts_as_lost() {
-        let bench = Bench::new();
-        let guard = guard(&bench, RedisLockConfig::default());
-        let permit = bench.run(&*guard, 1);
-        let mut hold = bench.hold(&*guard, 1, &permit).unwrap();
-        bench.locks.refuse_after(0);
-        assert!(!bench.advance(&mut hold, Span::millis(6_666)));
-        bench.locks.refuse_after(0);
-        assert!(!bench.advance(&mut hold, Span::millis(6_666)));
-        bench.locks.refuse_after(0);
-        assert!(!bench.advance(&mut hold, Span::millis(6_666)));
-        bench.locks.refuse_after(0);
-        assert!(bench.advance(&mut hold, Span::millis(6_666)));
-        assert_eq!(bench.told().last(), Some(&What::OwnershipLost));
-    }
-}
+mod tests;

@@ -16,6 +16,7 @@
 //! attempt in beside the first. Both are for the downstream to make harmless.
 //! **Source**: S0.16; DESIGN section 3, "Execution record".
 
+use super::kind::Kind;
 use super::record::{self, Change, Record, tell};
 use super::{
     Entry, Guard, GuardContext, OnLost, Outcome, Permit, Retries, Settle, TimeSource, Visit,
@@ -23,15 +24,15 @@ use super::{
 };
 use crate::dispatch::failed;
 use crate::ports::{
-    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, Statement, Statements, Test,
-    Value,
+    Answer, At, CallError, Condition, Expr, Fut, OnConflict, Ports, RowLock, Statement, Statements,
+    Test, Value,
 };
 use crate::span::positive;
 use crate::tables::{RUNS, runs};
 use crate::weakness::Weakness;
 use crate::{Span, Switchable, marks, steps};
 use evidence::RecordState::{Created, Dead, Failed, Queued, Running, Succeeded, Unknown};
-use evidence::{Ids, RecordState, What};
+use evidence::{Ids, RecordState, Step, What};
 use serde::{Deserialize, Serialize};
 
 /// `kind = "state_machine"`.
@@ -66,13 +67,41 @@ impl Default for StateMachineConfig {
     }
 }
 
-impl StateMachineConfig {
-    pub(super) fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
+impl Kind for StateMachineConfig {
+    fn build(&self, context: &GuardContext) -> Box<dyn Guard> {
         Box::new(StateMachine {
             ports: context.instance.ports.clone(),
             max_attempts: context.max_attempts.max(1),
             config: self.clone(),
         })
+    }
+
+    fn calls(&self) -> Vec<&'static Step> {
+        let mut calls = vec![&steps::GUARD_ENTER, &steps::GUARD_FINISH];
+        if self.heartbeat.0.is_some() {
+            calls.push(&steps::GUARD_HEARTBEAT);
+        }
+        calls
+    }
+
+    fn deadlines(&self) -> Vec<(&'static str, Span)> {
+        vec![("guard.lease", self.lease)]
+    }
+
+    fn renewal(&self) -> Option<Span> {
+        self.heartbeat.0
+    }
+
+    fn reads_node_clock(&self) -> bool {
+        self.clock == TimeSource::Node
+    }
+
+    fn keeps_record(&self) -> bool {
+        true
+    }
+
+    fn on_lost(&self) -> OnLost {
+        self.on_lost
     }
 }
 
@@ -150,7 +179,7 @@ impl StateMachine {
             record::insert(visit, Running, lease_ends.clone(), OnConflict::Ignore),
             own(waiting, 1),
             own(abandoned, counted),
-            record::select(visit.key),
+            record::select(visit.key, RowLock::None),
         ]
     }
 

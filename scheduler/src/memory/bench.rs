@@ -236,6 +236,7 @@ impl Bench {
             name: "executor-1".into(),
             id: InstanceId(0),
             incarnation: 1,
+            identity: None,
             ports: Ports {
                 runtime: runtime.clone(),
                 clock: wall.clone(),

@@ -167,6 +167,9 @@ pub enum RowLock {
     None,
     /// Until the end of the transaction (SELECT ... FOR UPDATE).
     ForUpdate,
+    /// The same; a row that another transaction has locked is not read, and not waited for
+    /// (SELECT ... FOR UPDATE SKIP LOCKED).
+    SkipLocked,
 }
 
 /// What one SQL statement of a guard does.

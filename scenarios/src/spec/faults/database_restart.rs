@@ -1,7 +1,7 @@
 //! `database_restart`: the database restarts; its connections break, open transactions are gone.
 //!
-//! It applies where the scenario names the product: what a restart does to sessions and locks is the
-//! product's, and the quick database has neither.
+//! It applies where the scenario names the product, or where a guard holds an open session: without
+//! either a restart of the quick database has nothing to lose.
 
 use super::{Amount, Description, FaultKind, Scope};
 use crate::spec::Phase;

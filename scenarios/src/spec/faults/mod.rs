@@ -196,7 +196,7 @@ pub enum Scope {
     LockThatForgets,
     /// Steps that call the lock service, where it has a replica.
     LockWithReplica,
-    /// Steps that call the database, where the scenario names the product.
+    /// Steps that call the database, where the scenario names the product or a guard holds a session.
     DatabaseProduct,
     /// Steps that call the database, where it has a standby that is behind.
     DatabaseWithStandby,

@@ -3,7 +3,7 @@
 use super::super::record::{self, Record, tell};
 use super::super::{Outcome, Permit, Settle, Visit};
 use super::{StateMachine, not_ended, owned_by};
-use crate::ports::{Answer, Answers, At, CallError, Condition, Expr, Value};
+use crate::ports::{Answer, Answers, At, CallError, Condition, Expr, RowLock, Value};
 use crate::tables::runs;
 use crate::weakness::Weakness;
 use crate::{Span, marks, steps};
@@ -76,7 +76,7 @@ impl StateMachine {
             ],
         );
         let step = &steps::GUARD_FINISH;
-        let statements = vec![write, record::select(visit.key)];
+        let statements = vec![write, record::select(visit.key, RowLock::None)];
         let at = At::new(step, visit.ids);
         let answers = self.ports.database.execute(at, statements).await?;
         let (what, settle) = self.finished(&visit, &ending, &answers);

@@ -144,9 +144,13 @@ impl On<'_> {
     }
 
     fn select(&mut self, table: Table, key: &Key, lock: RowLock) -> Step {
-        if lock == RowLock::ForUpdate {
-            if let Some(holder) = self.sessions.holder(self.session, table, key) {
-                return Step::WaitFor(holder);
+        if lock != RowLock::None {
+            match self.sessions.holder(self.session, table, key) {
+                Some(_) if lock == RowLock::SkipLocked => {
+                    return Step::Answer(Answer::Rows(Vec::new()));
+                }
+                Some(holder) => return Step::WaitFor(holder),
+                None => {}
             }
             // A row that does not exist is not locked (PostgreSQL).
             if self.tables.get(table, key).is_some() {

@@ -2,7 +2,6 @@
 
 use crate::agenda::Ms;
 use scenarios::file::LockTable;
-use scheduler::Span;
 use scheduler::ports::{LockKey, Token};
 use servers::lock::{Lives, Only, Persistence, Server, Stop};
 
@@ -52,7 +51,7 @@ impl Default for Locks {
 impl Locks {
     /// No key is set.
     pub(crate) fn open(&mut self, table: &LockTable) {
-        let lag = table.fails_over().map_or(0, Span::ms);
+        let lag = table.loses_at_most().ms();
         self.server = Server::new(table.on_disk(), lag);
     }
 

@@ -77,9 +77,14 @@ pub(super) fn query(flavor: Flavor, statement: &Statement, slot: SlotTag) -> Que
             ..
         } => Query::Update(update(*table, key, when, set, slot)),
         Statement::Select { table, key, lock } => Query::Select(Select {
-            locking: (*lock == RowLock::ForUpdate).then_some(Locking {
+            locking: match lock {
+                RowLock::None => None,
+                RowLock::ForUpdate => Some(WhenLocked::Wait),
+                RowLock::SkipLocked => Some(WhenLocked::Skip),
+            }
+            .map(|when_locked| Locking {
                 strength: Strength::Update,
-                when_locked: WhenLocked::Wait,
+                when_locked,
             }),
             ..select(*table, is_key(key))
         }),
