@@ -64,12 +64,11 @@ pub enum WrongColumn {
 impl Column {
     /// The columns of the table where nobody says which: the moments at which runs double or get
     /// lost in the articles and incidents, as many as fit a terminal.
-    pub const DEFAULT: [&'static str; 13] = [
+    pub const DEFAULT: [&'static str; 12] = [
         "none",
         "lose_reply@broker.publish",
         "duplicate_request@broker.publish",
         "crash@guard.enter",
-        "crash@downstream.perform:before",
         "lose_reply@downstream.perform",
         "crash@downstream.perform:done",
         "crash@guard.finish",
