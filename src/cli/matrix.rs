@@ -10,7 +10,7 @@ use explore::matrix::{Asked, Column, MatrixError, PerCell, Row, row};
 use explore::{Control, ExecuteError};
 use runkey::report::{MatrixReport, MatrixRow, Verb};
 use scenarios::file::{ExploreTable, Seeds};
-use scenarios::matrix::{BASE, Entry, GUARDS, PROTECTIONS, entry};
+use scenarios::matrix::{BASE, Entry, PROTECTIONS, entry, guards};
 use std::sync::Arc;
 
 /// The league table: the worst that each fault does to each guard
@@ -65,31 +65,17 @@ pub fn matrix(args: &MatrixArgs, output: &OutputArgs) -> Result<Exit, Failure> {
         control: &control,
     };
     let per_cell = asked.per_cell;
-    let mut rows = Vec::new();
-    for entry in args.entries(&guards)? {
-        let name = entry.scenario.name.clone();
-        let _bar = Progress::of(&name, &control);
-        match pool.install(|| answered(&asked, entry)) {
-            Ok(row) => rows.push(row),
-            Err(Ended::Matrix(MatrixError::Cut(cut))) => {
-                note(
-                    "note",
-                    &format!("{}: the table is not complete", cut.name()),
-                );
-                return Ok(Exit::Inconclusive);
-            }
-            Err(Ended::Matrix(MatrixError::Explore(source))) => {
-                return Err(Failure::Explore { name, source });
-            }
-            Err(Ended::SetUp(source)) => return Err(Failure::Execute { name, source }),
-        }
-    }
-    if args.faults.iter().any(|fault| fault == "all") {
+    let mut rows = match all_rows(&asked, args.entries(&guards)?, &pool, &control)? {
+        Some(rows) => rows,
+        None => return Ok(Exit::Inconclusive),
+    };
+    if args.wants_all() {
         leave_out_unreached(&mut columns, &mut rows);
-    } else if let Some(column) = unreached(&columns, &rows) {
+    } else if !(0..columns.len()).any(|place| is_reached(&rows, place)) {
         return Err(Failure::NothingMatched(format!(
-            "--faults {column}: in none of these set-ups an execution without faults comes to a site \
-             at which it applies; runkey matrix --faults all shows those that do"
+            "--faults {}: in none of these set-ups an execution without faults comes to a site at \
+             which it applies; runkey matrix --faults all shows those that do",
+            args.faults.join(",")
         )));
     }
     report.matrix(&MatrixReport {
@@ -103,24 +89,55 @@ pub fn matrix(args: &MatrixArgs, output: &OutputArgs) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
+/// Every row; `None` where it was ended early.
+fn all_rows(
+    asked: &Asked<'_>,
+    entries: Vec<Entry>,
+    pool: &rayon::ThreadPool,
+    control: &Arc<Control>,
+) -> Result<Option<Vec<MatrixRow>>, Failure> {
+    let mut rows = Vec::new();
+    for entry in entries {
+        let name = entry.scenario.name.clone();
+        let _bar = Progress::of(&name, control);
+        match pool.install(|| answered(asked, entry)) {
+            Ok(row) => rows.push(row),
+            Err(Ended::Matrix(MatrixError::Cut(cut))) => {
+                let told = format!("{}: the table is not complete", cut.name());
+                note("note", &told);
+                return Ok(None);
+            }
+            Err(Ended::Matrix(MatrixError::Explore(source))) => {
+                return Err(Failure::Explore { name, source });
+            }
+            Err(Ended::SetUp(source)) => return Err(Failure::Execute { name, source }),
+        }
+    }
+    Ok(Some(rows))
+}
+
 impl MatrixArgs {
     /// The guards asked for, in the order of the list.
     fn guards(&self) -> Result<Vec<&'static str>, Failure> {
-        let unknown = self.guards.iter();
-        let unknown = unknown.filter(|guard| !GUARDS.contains(&guard.as_str()));
-        if let Some(guard) = unknown.into_iter().next() {
+        let known = guards();
+        let mut typed = self.guards.iter();
+        if let Some(guard) = typed.find(|guard| !known.contains(&guard.as_str())) {
             return Err(Failure::Usage(format!(
                 "--guards {guard}: there is no such guard; allowed are {}",
-                GUARDS.join(", ")
+                known.join(", ")
             )));
         }
         let asked =
             |guard: &&str| self.guards.is_empty() || self.guards.iter().any(|of| of == guard);
-        Ok(GUARDS.into_iter().filter(asked).collect())
+        Ok(known.into_iter().filter(asked).collect())
+    }
+
+    fn wants_all(&self) -> bool {
+        self.faults.iter().any(|fault| fault == "all")
     }
 
     fn columns(&self) -> Result<Vec<Column>, Failure> {
-        if self.faults.iter().any(|fault| fault == "all") {
+        if self.wants_all() {
             return Ok(Column::all());
         }
         let typed: Vec<&str> = match self.faults.is_empty() {
@@ -173,13 +190,7 @@ fn answered(asked: &Asked<'_>, entry: Entry) -> Result<MatrixRow, Ended> {
     })
 }
 
-/// A column in which no row has anything.
-fn unreached<'c>(columns: &'c [Column], rows: &[MatrixRow]) -> Option<&'c Column> {
-    let mut columns = columns.iter().enumerate();
-    let unreached = columns.find(|(place, _)| !is_reached(rows, *place));
-    unreached.map(|(_, column)| column)
-}
-
+/// Takes away the columns in which no row has anything.
 fn leave_out_unreached(columns: &mut Vec<Column>, rows: &mut [MatrixRow]) {
     let places = 0..columns.len();
     let reached: Vec<bool> = places.map(|place| is_reached(rows, place)).collect();

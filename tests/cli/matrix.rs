@@ -1,7 +1,14 @@
 //! `runkey matrix`: guard by fault.
 
 use crate::runkey::{Done, runkey};
+use ::runkey::report::{Markdown, MatrixReport, MatrixRow, Report};
+use ::runkey::{CallError, Entry, Fut, Guard, Outcome, Permit, Settle, Visit};
+use explore::Control;
+use explore::matrix::{Asked, Column, PerCell, Row, row};
+use scenarios::Scenario;
+use scenarios::file::Seeds;
 use serde_json::Value;
+use std::sync::{Arc, Mutex};
 
 fn matrix(more: &[&str]) -> Done {
     runkey(&[&["matrix"], more].concat())
@@ -198,4 +205,77 @@ fn a_row_is_a_scenario_under_its_name() {
     let result = &done.json()["results"][0];
     assert_eq!(result["scenario"], "matrix:none");
     assert_eq!(result["verdict"], "duplicate");
+}
+
+/// A test's own: remembers in memory what is done, and forgets it with the process.
+#[derive(Default)]
+struct Remembers(Mutex<Vec<::runkey::Key>>);
+
+impl Guard for Remembers {
+    fn enter<'a>(&'a self, visit: Visit<'a>) -> Fut<'a, Result<Entry, CallError>> {
+        let entry = match self.0.lock().unwrap().contains(visit.key) {
+            true => Entry::Done,
+            false => Entry::Run(Permit::first(visit.token)),
+        };
+        Box::pin(std::future::ready(Ok(entry)))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        visit: Visit<'a>,
+        _: &'a Permit,
+        outcome: Outcome,
+    ) -> Fut<'a, Result<Settle, CallError>> {
+        self.0.lock().unwrap().push(visit.key.clone());
+        Box::pin(std::future::ready(Ok(outcome.settle_without_record())))
+    }
+}
+
+#[test]
+fn a_guard_of_a_test_is_a_row_like_any_other() {
+    let seeds = Seeds { first: 1, last: 4 };
+    let columns = ["none", "crash@broker.ack:before", "lose_reply@broker.ack"];
+    let columns = columns.map(|text| Column::parse(text).unwrap());
+    let scenario = scenarios::matrix::find("matrix:none").unwrap().scenario;
+    let parts = |guard: bool| sim::Parts {
+        guard: guard.then(|| -> Arc<scheduler::topologies::GuardFactory> {
+            Arc::new(|_| Box::new(Remembers::default()))
+        }),
+        ..sim::Parts::default()
+    };
+    let answered = |name: &str, own: bool| {
+        let setup = sim::Setup::new(&scenario, parts(own)).unwrap();
+        let asked = Asked {
+            columns: &columns,
+            per_cell: PerCell::One,
+            seeds: &seeds.iter(),
+            control: &Control::new(),
+        };
+        let of = Row {
+            scenario: &scenario,
+            execute: &setup,
+        };
+        MatrixRow {
+            guard: name.to_owned(),
+            protection: None,
+            scenario: Scenario::clone(&scenario),
+            answers: row(&asked, of).unwrap(),
+        }
+    };
+    let rows = [answered("none", false), answered("remembers", true)];
+    let mut page = Vec::new();
+    Markdown::new(&mut page)
+        .matrix(&MatrixReport {
+            base: "as always",
+            columns: &columns,
+            per_cell: PerCell::One,
+            seeds,
+            rows: &rows,
+        })
+        .unwrap();
+    let page = String::from_utf8(page).unwrap();
+    assert!(
+        page.contains("\n| none | O | D | O |\n| remembers | O | D | O |\n"),
+        "{page}"
+    );
 }
