@@ -145,7 +145,7 @@ fn keep_if_first(kept: &mut Option<Counterexample>, rank: &Rank<'_>, outcome: &O
     }
 }
 
-fn example(rank: &Rank<'_>, outcome: &Outcome) -> Counterexample {
+pub(crate) fn example(rank: &Rank<'_>, outcome: &Outcome) -> Counterexample {
     Counterexample {
         seed: rank.seed,
         plan: scenarios::spec::Plan {

@@ -104,6 +104,7 @@
 //! | `places` | which phases of which steps were come to |
 //! | [`certificate`] | what an exhausted space proves, and how that is verified |
 //! | [`mod@margin`] | how large a fault, or how short a setting, changes the verdict |
+//! | [`mod@matrix`] | guard by fault: the worst verdict of each |
 //! | `survivors` | which changes of the set-up stop a plan, and every other |
 //! | `shrink` | from a plan that fails to the smallest that fails so |
 //! | `random`, `swarm`, `draw` | plans by chance |
@@ -130,6 +131,7 @@ mod known;
 mod level;
 mod likely;
 pub mod margin;
+pub mod matrix;
 mod met;
 mod packed;
 mod places;

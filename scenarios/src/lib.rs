@@ -12,6 +12,7 @@
 //!   [`spec::Bounds`] writes a whole space of them out.
 //! - [`token`] and [`plan_file`]: what replays an execution, for machines and for people.
 //! - [`cures`]: the changes that are tried when a plan breaks a scenario.
+//! - [`matrix`]: the set-ups of the league table.
 //! - [`catalogue`]: the scenarios that come with runkey; [`TEMPLATE`]: how one begins.
 //!
 //! ```
@@ -45,6 +46,7 @@
 pub mod catalogue;
 pub mod cures;
 pub mod file;
+pub mod matrix;
 pub mod plan_file;
 pub mod spec;
 pub mod token;

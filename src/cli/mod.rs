@@ -16,6 +16,7 @@ mod interrupt;
 mod kept;
 mod list;
 mod margin;
+mod matrix;
 mod merge;
 mod output;
 mod panics;
@@ -56,6 +57,7 @@ enum Verb {
     Run(run::RunArgs),
     Check(check::CheckArgs),
     Margin(margin::MarginArgs),
+    Matrix(matrix::MatrixArgs),
     Replay(replay::ReplayArgs),
     Merge(merge::MergeArgs),
     Verify(verify::VerifyArgs),
@@ -96,6 +98,7 @@ fn perform(cli: &Cli) -> Result<Exit, Failure> {
         Verb::Run(args) => run::run(args, output),
         Verb::Check(args) => check::check(args, output),
         Verb::Margin(args) => margin::margins(args, output),
+        Verb::Matrix(args) => matrix::matrix(args, output),
         Verb::Replay(args) => replay::replay(args, output),
         Verb::Merge(args) => merge::merge(args, output),
         Verb::Verify(args) => verify::verify(args, output),

@@ -3,7 +3,7 @@
 use super::failure::Failure;
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
-use runkey::report::{Human, Json, Jsonl, Report, Verb};
+use runkey::report::{Human, Json, Jsonl, Markdown, Report, Verb};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -31,6 +31,8 @@ enum Format {
     Json,
     /// One JSON object a line.
     Jsonl,
+    /// A page with tables; matrix only.
+    Markdown,
 }
 
 /// When to use colours.
@@ -59,13 +61,20 @@ impl OutputArgs {
     /// What renders the results of a verb.
     ///
     /// # Errors
-    /// If the file cannot be created.
+    /// If the file cannot be created; if the verb has no such form.
     pub fn report(&self, verb: Verb) -> Result<Box<dyn Report>, Failure> {
+        if self.format == Format::Markdown && verb != Verb::Matrix {
+            let verb = verb.name();
+            return Err(Failure::Usage(format!(
+                "--format markdown: only matrix has it; allowed for {verb} are human, json, jsonl"
+            )));
+        }
         let out = self.writer()?;
         Ok(match self.format {
             Format::Human => Box::new(Human::new(out, verb)),
             Format::Json => Box::new(Json::new(out, verb)),
             Format::Jsonl => Box::new(Jsonl::new(out)),
+            Format::Markdown => Box::new(Markdown::new(out)),
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::failure::Failure;
 use scenarios::catalogue::{self, Entry};
+use scenarios::matrix;
 use scenarios::{Scenario, Token};
 use std::path::Path;
 
@@ -40,6 +41,12 @@ pub fn scenario(named: &str) -> Result<Subject, Failure> {
             file: None,
         });
     }
+    if let Some(entry) = matrix::find(named) {
+        return Ok(Subject {
+            scenario: entry.scenario,
+            file: None,
+        });
+    }
     if is_path(named) {
         return Ok(Subject {
             scenario: Scenario::load(named)?,
@@ -61,8 +68,10 @@ pub fn scenario(named: &str) -> Result<Subject, Failure> {
 pub fn scenario_of(token: &Token, named: Option<&str>) -> Result<Subject, Failure> {
     let hash = token.scenario_hash;
     let Some(named) = named else {
-        return match catalogue::find_by_hash(hash) {
-            Some((_, scenario)) => Ok(Subject {
+        let of_catalogue = catalogue::find_by_hash(hash).map(|(_, scenario)| scenario);
+        let of_table = || matrix::find_by_hash(hash).map(|entry| entry.scenario);
+        return match of_catalogue.or_else(of_table) {
+            Some(scenario) => Ok(Subject {
                 scenario,
                 file: None,
             }),

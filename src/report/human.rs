@@ -4,10 +4,11 @@ use super::summary::{
     beyond, bounds, deepest, explored, faults_of, found, loud, reason, sealed, swarmed,
 };
 use super::survivors::told;
+use super::table;
 use super::timeline::Mark;
 use super::{
-    CheckReport, Entry, Execution, Line, Listing, MarginReport, OwnParts, Report, ShardReport,
-    Spoken, Verb, VerifyReport, everything, one_screen, set_up, why,
+    CheckReport, Entry, Execution, Line, Listing, MarginReport, MatrixReport, OwnParts, Report,
+    ShardReport, Spoken, Verb, VerifyReport, everything, one_screen, set_up, why,
 };
 use anstyle::{AnsiColor, Style};
 use comfy_table::{Table, presets};
@@ -339,6 +340,10 @@ impl<W: Write> Report for Human<W> {
             self.labelled("Sealed", sealed(path, claim))?;
         }
         self.out.flush()
+    }
+
+    fn matrix(&mut self, matrix: &MatrixReport<'_>) -> io::Result<()> {
+        table::write(&mut self.out, matrix)
     }
 
     fn shard(&mut self, shard: &ShardReport<'_>) -> io::Result<()> {

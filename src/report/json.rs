@@ -1,8 +1,11 @@
 //! One JSON document with all results, for programs.
 
-use super::wire::{CheckResult, ExecutionResult, MarginResult, ShardResult, VerifyResult};
+use super::wire::{
+    CheckResult, ExecutionResult, MarginResult, MatrixResult, ShardResult, VerifyResult,
+};
 use super::{
-    CheckReport, Execution, Listing, MarginReport, Report, ShardReport, Verb, VerifyReport,
+    CheckReport, Execution, Listing, MarginReport, MatrixReport, Report, ShardReport, Verb,
+    VerifyReport,
 };
 use serde::Serialize;
 use std::io::{self, Write};
@@ -60,6 +63,14 @@ impl<W: Write> Report for Json<W> {
 
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
         self.push(MarginResult::of(margin))?;
+        self.out.flush()
+    }
+
+    fn matrix(&mut self, matrix: &MatrixReport<'_>) -> io::Result<()> {
+        for row in matrix.rows {
+            let cast = row.scenario.cast();
+            self.push(MatrixResult::of(matrix, row, &cast))?;
+        }
         self.out.flush()
     }
 

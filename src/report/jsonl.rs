@@ -1,7 +1,9 @@
 //! One JSON object a line, as soon as it is there: a result, or an event of an execution.
 
-use super::wire::{CheckResult, MarginResult, ShardResult, VerifyResult, WireEvent};
-use super::{CheckReport, Execution, Listing, MarginReport, Report, ShardReport, VerifyReport};
+use super::wire::{CheckResult, MarginResult, MatrixResult, ShardResult, VerifyResult, WireEvent};
+use super::{
+    CheckReport, Execution, Listing, MarginReport, MatrixReport, Report, ShardReport, VerifyReport,
+};
 use std::io::{self, Write};
 
 /// Writes each line at once.
@@ -41,6 +43,14 @@ impl<W: Write> Report for Jsonl<W> {
 
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()> {
         self.line(MarginResult::of(margin))?;
+        self.out.flush()
+    }
+
+    fn matrix(&mut self, matrix: &MatrixReport<'_>) -> io::Result<()> {
+        for row in matrix.rows {
+            let cast = row.scenario.cast();
+            self.line(MatrixResult::of(matrix, row, &cast))?;
+        }
         self.out.flush()
     }
 

@@ -16,11 +16,14 @@ mod json;
 mod jsonl;
 mod listing;
 mod margin;
+mod markdown;
+mod matrix;
 mod set_up;
 mod shard;
 mod span;
 mod summary;
 mod survivors;
+mod table;
 #[cfg(test)]
 mod tale;
 mod timeline;
@@ -35,6 +38,8 @@ pub use json::Json;
 pub use jsonl::Jsonl;
 pub use listing::Listing;
 pub use margin::MarginReport;
+pub use markdown::Markdown;
+pub use matrix::{MatrixReport, MatrixRow};
 pub use set_up::{OwnParts, set_up};
 pub use shard::ShardReport;
 pub use span::Spoken;
@@ -71,6 +76,12 @@ pub trait Report {
     /// Those of the writer.
     fn margin(&mut self, margin: &MarginReport<'_>) -> io::Result<()>;
 
+    /// The league table.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    fn matrix(&mut self, matrix: &MatrixReport<'_>) -> io::Result<()>;
+
     /// One share of a check done.
     ///
     /// # Errors
@@ -103,6 +114,8 @@ pub enum Verb {
     Check,
     /// Many executions of many values.
     Margin,
+    /// Guard by fault.
+    Matrix,
     /// A share of many executions.
     Shard,
     /// A certificate.
@@ -118,6 +131,7 @@ impl Verb {
             Verb::Replay => "replay",
             Verb::Check => "check",
             Verb::Margin => "margin",
+            Verb::Matrix => "matrix",
             Verb::Shard => "shard",
             Verb::Verify => "verify",
         }

@@ -158,6 +158,22 @@ fn margins_are_as_their_schema_says() {
 }
 
 #[test]
+fn the_league_table_is_as_its_schema_says() {
+    let schema = schema("matrix");
+    let of_format = |format: &str| {
+        let args = ["matrix", "--guards=insert_first", "--downstream"];
+        runkey(&[&args[..], &["--seeds=1..2", "--format", format]].concat()).ends(0)
+    };
+    let document = of_format("json").json();
+    insist(&schema, &document);
+    assert_eq!(document["schema"], "runkey.matrix/1");
+    let jsonl = lines(&of_format("jsonl"));
+    assert_eq!(jsonl.len(), document["results"].as_array().unwrap().len());
+    let result = part(&schema, "result");
+    jsonl.iter().for_each(|line| insist(&result, line));
+}
+
+#[test]
 fn shards_are_as_their_schema_says() {
     let schema = schema("shard");
     let folder = folder().with("claimed.toml", CLAIMED);

@@ -9,6 +9,7 @@ mod formats;
 mod journals;
 mod journals_refused;
 mod margin;
+mod matrix;
 mod runkey;
 mod stopping;
 mod survivors;
