@@ -154,3 +154,48 @@ impl Session {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::memory::bench::Bench;
+    use crate::memory::block_on;
+
+    fn session(bench: &Bench, belief: Belief) -> Session {
+        let terms = SessionTerms {
+            belief,
+            gives_up_after: Span::secs(10),
+            looks_every: Span::secs(2),
+            failover: Failover::Off,
+        };
+        Session::new(bench.ports(), terms, &RetryConfig::default())
+    }
+
+    #[test]
+    fn it_is_opened_once_and_again_when_it_is_over() {
+        let bench = Bench::new();
+        let session = session(&bench, Belief::Session);
+        let first = block_on(session.id()).unwrap();
+        assert_eq!(block_on(session.id()), Some(first));
+        session.over(SessionId(99));
+        assert_eq!(session.known(), Some(first), "another's end is not its own");
+        session.over(first);
+        assert_eq!(session.known(), None);
+        let second = block_on(session.id()).unwrap();
+        assert!(second > first);
+    }
+
+    #[test]
+    fn who_has_no_session_or_was_told_that_it_is_over_believes_nothing() {
+        let bench = Bench::new();
+        for belief in [Belief::Session, Belief::UntilTold] {
+            let session = session(&bench, belief);
+            assert!(!session.believes(SessionId(1)));
+            let id = block_on(session.id()).unwrap();
+            assert!(session.believes(id));
+            block_on(session.leave());
+            assert!(!session.believes(id), "{belief:?}");
+        }
+    }
+}

@@ -14,6 +14,8 @@ use crate::state::Reading;
 use crate::tasks::TaskKey;
 use crate::world::World;
 use evidence::Judging;
+use scenarios::file::TopologyKind;
+use scheduler::dispatch::ClaimConfig;
 use scheduler::guards::GuardConfig;
 
 /// A digest (xxh3-128) of everything that the future of a world at rest depends on.
@@ -50,6 +52,8 @@ pub enum Opaque {
     UnsyncedBroker,
     /// The next slot of a timer with a delay follows from the end of the run before.
     DelayedTimer,
+    /// Who leads or owns remembers what it believes.
+    Believes,
 }
 
 impl Opaque {
@@ -59,6 +63,7 @@ impl Opaque {
             Opaque::OwnParts => "a part of the test's own may remember anything",
             Opaque::GuardMemory => "the guard remembers in the memory of its process",
             Opaque::UnsyncedBroker => "what the broker has not brought to the disk may come back",
+            Opaque::Believes => "who leads or owns shards remembers what it believes",
             Opaque::DelayedTimer => {
                 "the next slot of a timer with a delay follows from its last run"
             }
@@ -78,6 +83,10 @@ impl Setup {
         }
         if matches!(self.scenario.guard, GuardConfig::ProcessMutex(_)) {
             return Err(Opaque::GuardMemory);
+        }
+        let leads = matches!(self.scenario.dispatch.claim, ClaimConfig::Leader(_));
+        if leads || self.scenario.topology.kind == TopologyKind::Sharded {
+            return Err(Opaque::Believes);
         }
         if self.constants.broker.forgets_settlements() {
             return Err(Opaque::UnsyncedBroker);

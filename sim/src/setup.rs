@@ -83,6 +83,8 @@ pub(crate) struct Constants {
     pub(crate) planned: Arc<[Planned]>,
     pub(crate) conditions: Vec<InstanceTable>,
     pub(crate) local: bool,
+    /// Whether there is a coordinator.
+    pub(crate) coordinated: bool,
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
@@ -135,6 +137,8 @@ impl Setup {
             work: scenario.work.clone(),
             identity: scenario.identity.key,
             recovery: scenario.recovery.clone(),
+            coordinator: scenario.coordinator.as_ref().map(|table| table.session()),
+            shards: scenario.shards_of_timers(),
             concurrency: scenario.topology.concurrency,
             busy: if local {
                 BusyPolicy::Drop
@@ -219,7 +223,7 @@ impl Clone for Constants {
 fn timers(scenario: &Scenario) -> Result<Vec<Timer>, SetupError> {
     let names = scenario.instance_names();
     let mut timers = Vec::with_capacity(scenario.timers.len());
-    for (index, table) in (0..).zip(&scenario.timers) {
+    for (index, table) in (0..).zip(&scenario.timers_at_work()) {
         let id = TimerId::new(table.id.as_str());
         let wrong = |error| SetupError::Schedule {
             timer: table.id.clone(),
@@ -273,7 +277,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         Horizon::After(span) => span.ms(),
     };
     let slots: u64 = scenario
-        .timers
+        .timers_at_work()
         .iter()
         .map(|timer| u64::from(timer.slots))
         .sum();
@@ -290,6 +294,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         identity: scenario.identity.key,
         planned: planned.into(),
         local: scenario.topology.kind.executes_where_it_fires(),
+        coordinated: scenario.coordinator.is_some(),
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),
@@ -344,7 +349,8 @@ const BEAT_ACTIONS: u64 = 32;
 /// How long the work of all slots takes one after the other: runs that queue up behind a busy
 /// executor are not stuck.
 fn all_work(scenario: &Scenario) -> Ms {
-    let slots = scenario.timers.iter().map(|timer| u64::from(timer.slots));
+    let timers = scenario.timers_at_work();
+    let slots = timers.iter().map(|timer| u64::from(timer.slots));
     let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
     slots.sum::<u64>().saturating_mul(each)
 }
@@ -373,6 +379,15 @@ fn longest_deadline(scenario: &Scenario) -> Ms {
     }
     if let scheduler::dispatch::ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
         longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
+    }
+    if let scheduler::dispatch::ClaimConfig::Leader(config) = &scenario.dispatch.claim
+        && config.via == scheduler::dispatch::LeaderVia::Database
+    {
+        longest = longest.max(config.lease.ms() + config.renew_every.ms());
+    }
+    if let Some(coordinator) = &scenario.coordinator {
+        let terms = coordinator.terms();
+        longest = longest.max(terms.timeout + terms.tick);
     }
     longest.max(LEG_MAX_MS)
 }

@@ -1,9 +1,10 @@
 //! Limits and contradictions that the types alone do not catch.
 
 use super::document::Document;
-use super::{Scenario, ScenarioError};
+use super::{Scenario, ScenarioError, TopologyKind};
 use crate::spec::FaultKind;
 use evidence::Timestamp;
+use scheduler::dispatch::ClaimConfig;
 use scheduler::schedules::{Schedule, Timetable};
 use scheduler::{Span, steps};
 
@@ -11,6 +12,8 @@ use scheduler::{Span, steps};
 const MOST_INSTANCES: u64 = 16;
 /// The most timers.
 const MOST_TIMERS: usize = 64;
+/// The most shards of one timer.
+const MOST_SHARDS: u64 = 64;
 /// The most slots of one timer.
 const MOST_SLOTS: u64 = 1000;
 /// The most slots of all timers together.
@@ -242,6 +245,18 @@ fn claim(document: &Document<'_>) -> Checked {
 
 fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {
     let kind = scenario.topology.kind;
+    let leads = matches!(scenario.dispatch.claim, ClaimConfig::Leader(_));
+    if kind == TopologyKind::Sharded {
+        if let Some(coordinator) = &scenario.coordinator {
+            let shards = u64::from(coordinator.shards);
+            within(document, "coordinator.shards", shards, 1, MOST_SHARDS)?;
+        }
+        if leads {
+            let message = "in topology sharded owners of shards fire, not a leader; allowed are \
+                           the other claims";
+            return Err(document.error("dispatch.claim.kind", message));
+        }
+    }
     let own = kind.counts();
     for key in kind.foreign_keys() {
         let path = format!("topology.{key}");
@@ -283,7 +298,7 @@ fn timers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             1,
             MOST_SLOTS,
         )?;
-        slots += u64::from(timer.slots);
+        slots += u64::from(timer.slots) * runs_of_a_slot(scenario);
         if slots > MOST_SLOTS_IN_ALL {
             let message =
                 format!("all timers together have {slots} slots; allowed are {MOST_SLOTS_IN_ALL}");
@@ -314,6 +329,11 @@ fn timers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             })?;
     }
     Ok(())
+}
+
+/// One a shard, where there are shards.
+fn runs_of_a_slot(scenario: &Scenario) -> u64 {
+    (scenario.shards_of_timers().len() / scenario.timers.len().max(1)).max(1) as u64
 }
 
 fn named(document: &Document<'_>, path: &str, name: &str, allowed: &[String]) -> Checked {

@@ -22,6 +22,7 @@ mod moment;
 mod repair;
 mod repairing;
 mod setting;
+mod shards;
 mod signed;
 mod timer;
 mod topology;
@@ -223,7 +224,7 @@ impl Scenario {
         Cast {
             instances: names.iter().map(|name| name.as_str().into()).collect(),
             timers: self
-                .timers
+                .timers_at_work()
                 .iter()
                 .map(|timer| TimerId::new(timer.id.as_str()))
                 .collect(),

@@ -15,6 +15,7 @@ const CHANGEABLE: &[&str] = &[
     "broker",
     "database",
     "lock",
+    "coordinator",
     "recovery",
     "guard",
     "work",

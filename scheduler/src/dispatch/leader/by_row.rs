@@ -155,3 +155,74 @@ impl Election for ByRow {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+    use crate::Span;
+    use crate::memory::bench::Bench;
+    use crate::memory::block_on;
+
+    /// One incarnation of an instance that leads by the row of the bench.
+    fn candidate(bench: &Bench, incarnation: u16, belief: Belief) -> ByRow {
+        let instance = Instance {
+            incarnation,
+            ..bench.instance().clone()
+        };
+        let config = LeaderClaimConfig {
+            belief,
+            ..LeaderClaimConfig::default()
+        };
+        ByRow::new(&instance, &config)
+    }
+
+    fn ask(candidate: &ByRow) -> Result<bool, CallError> {
+        block_on(candidate.campaign(&Ids::default()))
+    }
+
+    #[test]
+    fn one_leads_until_its_lease_is_over() {
+        let bench = Bench::new();
+        let (first, second) = (
+            candidate(&bench, 1, Belief::Session),
+            candidate(&bench, 2, Belief::Session),
+        );
+        assert_eq!(ask(&first), Ok(true));
+        assert_eq!(ask(&second), Ok(false));
+        bench.pass(Span::millis(59_999));
+        assert_eq!(ask(&second), Ok(false));
+        bench.pass(Span::millis(1));
+        assert_eq!(ask(&second), Ok(true));
+        assert_eq!(ask(&first), Ok(false));
+    }
+
+    #[test]
+    fn whoever_stops_gives_the_row_back_and_only_its_own() {
+        let bench = Bench::new();
+        let (first, second) = (
+            candidate(&bench, 1, Belief::Session),
+            candidate(&bench, 2, Belief::Session),
+        );
+        assert_eq!(ask(&first), Ok(true));
+        block_on(second.resign());
+        assert_eq!(ask(&second), Ok(false));
+        block_on(first.resign());
+        assert_eq!(ask(&second), Ok(true));
+    }
+
+    #[test]
+    fn a_question_without_an_answer_leaves_it_to_what_is_believed() {
+        for (belief, after) in [(Belief::Session, false), (Belief::UntilTold, true)] {
+            let bench = Bench::new();
+            let candidate = candidate(&bench, 1, belief);
+            assert!(!candidate.believes());
+            assert_eq!(ask(&candidate), Ok(true));
+            bench.database.refuse_next();
+            assert_eq!(ask(&candidate), Err(CallError::Refused));
+            assert!(candidate.believes());
+            bench.pass(Span::secs(60));
+            assert_eq!(candidate.believes(), after, "{belief:?}");
+        }
+    }
+}
