@@ -90,8 +90,8 @@ fn one_leads_and_every_slot_is_dispatched_once_while_all_are_well() {
         for kind in ["queued", "local"] {
             let text = format!(
                 "topology.kind = '{kind}'\ndispatch.claim = {{ {claim} }}\n\
-                 [[timer]]\nid = 'a'\nschedule = {{ every = '1m' }}\nslots = 3\n\
-                 [[timer]]\nid = 'b'\nschedule = {{ every = '90s' }}\nslots = 2\n"
+                 [[timer]]\nid = 'a'\nschedule = {{ every = '1m', phase = '1m' }}\nslots = 3\n\
+                 [[timer]]\nid = 'b'\nschedule = {{ every = '90s', phase = '90s' }}\nslots = 2\n"
             );
             let outcome = outcome(&parsed(&text), 1);
             assert_eq!(effects(&outcome), 5, "{kind} {claim}");
