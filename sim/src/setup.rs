@@ -1,7 +1,6 @@
 //! A scenario made ready: everything that is the same in all its executions is computed once.
 
 use crate::agenda::Ms;
-use crate::keyed::LEG_MAX_MS;
 use crate::servers::broker::Terms;
 use crate::servers::database::{Profile, Rules};
 use crate::servers::downstream::Outside;
@@ -19,6 +18,10 @@ use servers::database::Flavor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+mod patience;
+
+use patience::{BEAT_ACTIONS, all_work, longest_deadline, renewals};
 
 /// Makes a test's own downstream, once an execution.
 pub type OutsideFactory = dyn Fn() -> Box<dyn Outside> + Send + Sync;
@@ -306,7 +309,9 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),
         patience,
-        budget: 20_000 + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots,
+        budget: 20_000
+            + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots
+            + BEAT_ACTIONS * renewals(scenario, last_slot.unwrap_or(0)),
         skip_idle_polls: true,
         tell: false,
         nothing: Arc::from(""),
@@ -340,54 +345,4 @@ fn product(table: &DatabaseTable) -> Option<Profile> {
             Setting::Durable(table.durable),
         ],
     })
-}
-
-/// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the
-/// work may be begun anew as often as a run is retried.
-const BEAT_ACTIONS: u64 = 32;
-
-/// How long the work of all slots takes one after the other: runs that queue up behind a busy
-/// executor are not stuck.
-fn all_work(scenario: &Scenario) -> Ms {
-    let timers = scenario.timers_at_work();
-    let slots = timers.iter().map(|timer| u64::from(timer.slots));
-    let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
-    slots.sum::<u64>().saturating_mul(each)
-}
-
-/// The longest time that anything in the set-up waits for, backoff included, in ms.
-fn longest_deadline(scenario: &Scenario) -> Ms {
-    let work = &scenario.work;
-    let mut longest = work
-        .call_timeout
-        .ms()
-        .max(work.takes.ms())
-        .max(work.retry.max_backoff.ms());
-    let broker = &scenario.broker;
-    let looks = broker.checked_every.0.map_or(0, Span::ms);
-    longest = longest.max(broker.ack_deadline.0.map_or(0, |span| span.ms() + looks));
-    longest = longest.max(broker.session_timeout.0.map_or(0, Span::ms));
-    longest = longest.max(broker.backoff.iter().max().map_or(0, |span| span.ms()) + looks);
-    longest = longest
-        .max(scenario.downstream.latency.ms())
-        .max(scenario.recovery.every.ms());
-    for (_, deadline) in scenario.guard.deadlines() {
-        longest = longest.max(deadline.ms());
-    }
-    if let scheduler::guards::GuardConfig::StateMachine(config) = &scenario.guard {
-        longest = longest.max(config.sweep_queued_after.0.map_or(0, Span::ms));
-    }
-    if let scheduler::dispatch::ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
-        longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
-    }
-    if let scheduler::dispatch::ClaimConfig::Leader(config) = &scenario.dispatch.claim
-        && config.via == scheduler::dispatch::LeaderVia::Database
-    {
-        longest = longest.max(config.lease.ms() + config.renew_every.ms());
-    }
-    if let Some(coordinator) = &scenario.coordinator {
-        let terms = coordinator.terms();
-        longest = longest.max(terms.timeout + terms.tick);
-    }
-    longest.max(LEG_MAX_MS)
 }

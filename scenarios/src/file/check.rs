@@ -1,10 +1,9 @@
 //! Limits and contradictions that the types alone do not catch.
 
 use super::document::Document;
-use super::{Scenario, ScenarioError, TopologyKind};
+use super::{Scenario, ScenarioError};
 use crate::spec::FaultKind;
 use evidence::Timestamp;
-use scheduler::dispatch::ClaimConfig;
 use scheduler::schedules::{Schedule, Timetable};
 use scheduler::{Span, steps};
 
@@ -12,8 +11,6 @@ use scheduler::{Span, steps};
 const MOST_INSTANCES: u64 = 16;
 /// The most timers.
 const MOST_TIMERS: usize = 64;
-/// The most shards of one timer.
-const MOST_SHARDS: u64 = 64;
 /// The most slots of one timer.
 const MOST_SLOTS: u64 = 1000;
 /// The most slots of all timers together.
@@ -42,6 +39,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     numbers(document, scenario)?;
     durations(document, scenario)?;
     claim(document)?;
+    super::leading::check(document, scenario)?;
     super::database::check(document, scenario)?;
     topology(document, scenario)?;
     super::broker::check(document, scenario)?;
@@ -114,7 +112,13 @@ fn texts(document: &Document<'_>) -> Checked {
 }
 
 /// `path` is `value`; allowed are `least` to `most`.
-fn within(document: &Document<'_>, path: &str, value: u64, least: u64, most: u64) -> Checked {
+pub(super) fn within(
+    document: &Document<'_>,
+    path: &str,
+    value: u64,
+    least: u64,
+    most: u64,
+) -> Checked {
     if (least..=most).contains(&value) {
         return Ok(());
     }
@@ -245,18 +249,6 @@ fn claim(document: &Document<'_>) -> Checked {
 
 fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {
     let kind = scenario.topology.kind;
-    let leads = matches!(scenario.dispatch.claim, ClaimConfig::Leader(_));
-    if kind == TopologyKind::Sharded {
-        if let Some(coordinator) = &scenario.coordinator {
-            let shards = u64::from(coordinator.shards);
-            within(document, "coordinator.shards", shards, 1, MOST_SHARDS)?;
-        }
-        if leads {
-            let message = "in topology sharded owners of shards fire, not a leader; allowed are \
-                           the other claims";
-            return Err(document.error("dispatch.claim.kind", message));
-        }
-    }
     let own = kind.counts();
     for key in kind.foreign_keys() {
         let path = format!("topology.{key}");

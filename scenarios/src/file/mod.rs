@@ -17,6 +17,7 @@ mod hash;
 mod horizon;
 mod identity;
 mod instance;
+mod leading;
 mod lock;
 mod moment;
 mod repair;

@@ -33,8 +33,8 @@ pub struct LeaderClaimConfig {
     /// By a row: so long after it was last extended another may lead. Default 60 s, the leader
     /// token of B50.
     pub lease: Span,
-    /// By a row: how often the leader extends it, and the others look whether it is over. Default
-    /// 15 s, as B50.
+    /// By a row: how often the leader extends it, and the others look whether it is over. Each time
+    /// is simulated, so that slots should lie minutes apart, not days. Default 15 s, as B50.
     pub renew_every: Span,
     /// Whether a leader that is superseded forgets where it was, if it keeps that in memory. `false`:
     /// when it leads again it goes on from there, through all that others have dispatched since.
