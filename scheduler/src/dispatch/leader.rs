@@ -130,6 +130,11 @@ impl Leadership {
 
     /// Fires a timer whenever the instance leads, until there is no further slot or it stops.
     pub(crate) async fn fire_all(&self, led: &Led<'_>) {
+        // Whoever starts first records that the timer exists from now on, whether or not it leads:
+        // a slot that comes due before anybody does is then one to look back to.
+        if led.cursor == Cursor::Stored && self.position(led, None).await.is_none() {
+            return;
+        }
         let mut before: Option<Position> = None;
         while self.elected().await {
             let Some((ordinal, due)) = self.position(led, before).await else {
