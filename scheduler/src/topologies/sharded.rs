@@ -32,6 +32,7 @@ pub(super) fn start(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset
         executor: Arc::new(blueprint.executor(instance)),
         dispatcher: blueprint.dispatcher(instance),
         pool: Permits::new(blueprint.concurrency),
+        at_once: blueprint.concurrency,
         owned: Mutex::default(),
         session,
     });
@@ -54,6 +55,8 @@ struct Shardee {
     executor: Arc<Executor>,
     dispatcher: dispatch::Dispatcher,
     pool: Permits,
+    /// How many runs the pool takes.
+    at_once: u16,
     /// The shards that were its own when it last heard.
     owned: Mutex<BTreeSet<u32>>,
 }
@@ -176,6 +179,11 @@ impl Shardee {
                     backoff::pause(&*ports.runtime, &self.session.retry, failures).await;
                 }
             }
+        }
+        // What it has begun it ends first, or another would do it again.
+        let mut idle = Vec::new();
+        for _ in 0..self.at_once {
+            idle.push(self.pool.acquire().await);
         }
         self.session.leave().await;
     }
