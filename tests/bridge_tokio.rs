@@ -236,6 +236,8 @@ fn recommended() -> Arc<Blueprint> {
             ..WorkConfig::default()
         },
         identity: IdentityKey::RunKey,
+        coordinator: None,
+        shards: Vec::new(),
         recovery: RecoveryConfig::default(),
         concurrency: 1,
         busy: BusyPolicy::Defer,

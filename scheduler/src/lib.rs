@@ -64,6 +64,7 @@ pub mod ports;
 mod race;
 pub mod recovery;
 pub mod schedules;
+mod session;
 mod span;
 pub mod steps;
 pub mod tables;
@@ -74,5 +75,6 @@ pub mod work;
 
 pub use identity::IdentityKey;
 pub use instance::Instance;
+pub use session::{Belief, SessionTerms};
 pub use span::{Span, Switchable};
 pub use timer::{Life, NextFrom, Timer};

@@ -124,6 +124,17 @@ marks! {
     FOUND = 42, "effect.found";
     /// The downstream was asked, and the effect was not there.
     NOT_FOUND = 43, "effect.not_found";
+    /// An instance that did not lead came to lead.
+    ELECTED = 44, "dispatch.elected";
+    /// An instance that had led found at a slot that it does not any more.
+    DEPOSED = 45, "dispatch.deposed";
+    /// An instance got no answer when it asked whether it leads, or what it owns, and went by what
+    /// it believed.
+    BELIEVED = 46, "coordinator.believed";
+    /// An instance was told that its session is over.
+    SESSION_OVER = 47, "coordinator.session_over";
+    /// A new owner did again what a former one had left behind.
+    FAILED_OVER = 48, "coordinator.failed_over";
 }
 
 /// The marks that were hit.

@@ -88,6 +88,14 @@ steps! {
     COORDINATOR_SHARDS = 35, "coordinator.shards", Scheduling;
     /// It ends its session.
     COORDINATOR_LEAVE = 36, "coordinator.leave", Scheduling;
+    /// It notes that a run of a shard begins.
+    COORDINATOR_BEGIN = 37, "coordinator.begin", Execution;
+    /// It notes that a run of a shard is done.
+    COORDINATOR_FINISH = 38, "coordinator.finish", Execution;
+    /// It takes over what a former owner of its shards left behind.
+    COORDINATOR_TAKE_OVER = 39, "coordinator.take_over", Execution;
+    /// Whoever leads by a lease in the database extends it.
+    DISPATCH_RENEW = 40, "dispatch.renew", Scheduling;
 }
 
 /// The step with this name.

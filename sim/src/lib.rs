@@ -88,6 +88,8 @@ mod servers;
 #[cfg(madsim)]
 mod serving;
 #[cfg(madsim)]
+mod sessions;
+#[cfg(madsim)]
 mod setup;
 #[cfg(madsim)]
 mod stage;

@@ -77,6 +77,7 @@ impl World {
 
     /// Puts the poller's next useful poll instant on the agenda, if there is one.
     pub(crate) fn arrange_poll(&mut self, place: usize) {
+        self.keep_sessions();
         let poller = &self.pollers[place];
         if poller.task.is_none() || poller.woken {
             return;
@@ -99,6 +100,9 @@ impl World {
 
     /// From when on a poll would find something, as things are.
     fn useful_from(&self, poller: &Poller) -> Option<Ms> {
+        if let Interest::Standing { session } = poller.interest {
+            return self.standing_due(session);
+        }
         let clock = &self.processes[usize::from(poller.instance)].clock;
         let epoch = self.constants.epoch;
         let since_epoch = |at: Ms| epoch.plus_ms(i64::try_from(at).unwrap_or(i64::MAX / 4));
@@ -113,6 +117,7 @@ impl World {
             return;
         }
         self.pollers[place].scheduled = None;
+        self.keep_sessions();
         let poller = &self.pollers[place];
         if self
             .useful_from(poller)
@@ -162,6 +167,7 @@ impl World {
         if self.constants.skip_idle_polls {
             return false;
         }
+        self.keep_sessions();
         for place in 0..self.pollers.len() {
             let poller = &self.pollers[place];
             let process = &self.processes[usize::from(poller.instance)];

@@ -2,6 +2,7 @@
 
 use crate::agenda::{Action, Entry, Ms};
 use crate::clock::WallClock;
+use crate::sessions::Client;
 use crate::tasks::TaskKey;
 use crate::world::World;
 use evidence::{Ids, What};
@@ -29,6 +30,8 @@ pub(crate) struct Process {
     pub(crate) clock: WallClock,
     /// By [`scenarios::spec::Server`].
     pub(crate) links: [Link; Server::ALL.len()],
+    /// The coordinator's client in it.
+    pub(crate) client: Client,
     /// Tasks that want to know of a stop.
     pub(crate) stop_waiters: Vec<TaskKey>,
 }
@@ -59,6 +62,7 @@ impl Process {
             stalled_tasks: Vec::new(),
             clock,
             links: [Link::default(); Server::ALL.len()],
+            client: Client::default(),
             stop_waiters: Vec::new(),
         }
     }
@@ -83,6 +87,7 @@ impl World {
 
     /// Everything that lives in the instance is gone, and its connections with it.
     fn end_process(&mut self, instance: u8) {
+        self.keep_sessions();
         let process = &mut self.processes[usize::from(instance)];
         process.alive = false;
         process.stopping = false;
@@ -90,6 +95,7 @@ impl World {
         process.stalled.clear();
         process.stalled_tasks.clear();
         process.stop_waiters.clear();
+        process.client = Client::default();
         self.tasks.kill(instance);
         self.armed.retain(|armed| armed.instance != instance);
         for poller in &mut self.pollers {
@@ -99,6 +105,7 @@ impl World {
             }
         }
         self.disconnected(instance);
+        self.standings_changed();
     }
 
     /// The instance stands still.
@@ -187,10 +194,13 @@ impl World {
 
     /// A pause is over (unless a longer one goes on); gives what had to wait, in order.
     pub(crate) fn resume(&mut self, instance: u8) -> Vec<Entry> {
-        let process = &mut self.processes[usize::from(instance)];
-        if process.paused_until.is_none_or(|until| until > self.now) {
+        let paused = self.processes[usize::from(instance)].paused_until;
+        if paused.is_none_or(|until| until > self.now) {
             return Vec::new();
         }
+        // It has not beaten until now.
+        self.keep_sessions();
+        let process = &mut self.processes[usize::from(instance)];
         process.paused_until = None;
         for task in std::mem::take(&mut process.stalled_tasks) {
             self.tasks.wake(task);

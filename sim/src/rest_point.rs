@@ -14,6 +14,8 @@ use crate::state::Reading;
 use crate::tasks::TaskKey;
 use crate::world::World;
 use evidence::Judging;
+use scenarios::file::TopologyKind;
+use scheduler::dispatch::ClaimConfig;
 
 /// A digest (xxh3-128) of everything that the future of a world at rest depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,6 +53,8 @@ pub enum Opaque {
     DelayedTimer,
     /// Processes or timers are replaced while everything runs.
     Changes,
+    /// Who leads or owns remembers what it believes.
+    Believes,
 }
 
 impl Opaque {
@@ -61,6 +65,7 @@ impl Opaque {
             Opaque::GuardMemory => "the guard remembers in the memory of its process",
             Opaque::UnsyncedBroker => "what the broker has not brought to the disk may come back",
             Opaque::Changes => "processes or timers are replaced while everything runs",
+            Opaque::Believes => "who leads or owns shards remembers what it believes",
             Opaque::DelayedTimer => {
                 "the next slot of a timer with a delay follows from its last run"
             }
@@ -80,6 +85,10 @@ impl Setup {
         }
         if self.scenario.guard.remembers_in_process() {
             return Err(Opaque::GuardMemory);
+        }
+        let leads = matches!(self.scenario.dispatch.claim, ClaimConfig::Leader(_));
+        if leads || self.scenario.topology.kind == TopologyKind::Sharded {
+            return Err(Opaque::Believes);
         }
         if self.constants.broker.forgets_settlements() {
             return Err(Opaque::UnsyncedBroker);

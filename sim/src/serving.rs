@@ -3,6 +3,7 @@
 use crate::agenda::{Action, Ms};
 use crate::calls::CallKey;
 use crate::servers::broker::{Accepted, BrokerRequest, named};
+use crate::servers::coordinator::{Coordinated, Member};
 use crate::servers::database::{DatabaseRequest, Ran, Working};
 use crate::servers::downstream::{Arrived, Asker, DownstreamRequest, reply};
 use crate::servers::{Request, Response, coordinator};
@@ -28,10 +29,20 @@ impl World {
                 let Some(call) = self.calls.get(key) else {
                     return;
                 };
-                let instance = call.instance;
-                let answer =
-                    coordinator::handle(&mut self.coordinator, self.now, instance, request);
+                let (instance, incarnation) = (call.instance, call.incarnation);
+                let member = Member {
+                    instance,
+                    incarnation,
+                };
+                self.keep_sessions();
+                let answer = coordinator::handle(&mut self.coordinator, self.now, member, request);
+                if let Coordinated::Joined(session) = answer
+                    && !again
+                {
+                    self.session_opened(instance, session);
+                }
                 self.respond(key, Response::Coordinated(answer), again);
+                self.standings_changed();
             }
             Request::Downstream(DownstreamRequest::Lookup { key: of }) => {
                 let at = self.timestamp();
@@ -98,9 +109,10 @@ impl World {
                 }
                 if committed.tables != 0 {
                     self.rearrange_polls(|interest| match interest {
-                        Interest::Pending { table, .. } | Interest::Overdue { table, .. } => {
-                            committed.touches(*table)
-                        }
+                        Interest::Pending { table, .. }
+                        | Interest::Overdue { table, .. }
+                        | Interest::Lapsed { table, .. } => committed.touches(*table),
+                        Interest::Standing { .. } => false,
                     });
                 }
             }

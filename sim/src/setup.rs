@@ -1,7 +1,6 @@
 //! A scenario made ready: everything that is the same in all its executions is computed once.
 
 use crate::agenda::Ms;
-use crate::keyed::LEG_MAX_MS;
 use crate::servers::broker::Terms;
 use crate::servers::database::{Profile, Rules};
 use crate::servers::downstream::Outside;
@@ -21,6 +20,10 @@ use servers::database::Flavor;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+
+mod patience;
+
+use patience::{BEAT_ACTIONS, all_work, longest_deadline, renewals};
 
 /// Makes a test's own downstream, once an execution.
 pub type OutsideFactory = dyn Fn() -> Box<dyn Outside> + Send + Sync;
@@ -89,6 +92,8 @@ pub(crate) struct Constants {
     pub(crate) planned: Arc<[Planned]>,
     pub(crate) conditions: Vec<InstanceTable>,
     pub(crate) local: bool,
+    /// Whether there is a coordinator.
+    pub(crate) coordinated: bool,
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
@@ -227,14 +232,20 @@ impl Clone for Constants {
 
 /// What the processes with this configuration are built from.
 fn blueprint(scenario: &Scenario, timers: Vec<Timer>, parts: &Parts) -> Blueprint {
+    let shards = scenario.shards_of_timers();
     Blueprint {
-        timers,
         dispatch: scenario.dispatch.clone(),
         guard: scenario.guard.clone(),
         protection: scenario.downstream.protection.clone(),
         work: scenario.work.clone(),
         identity: scenario.identity.key,
         recovery: scenario.recovery.clone(),
+        coordinator: scenario.coordinator.as_ref().map(|table| table.session()),
+        shards: timers
+            .iter()
+            .filter_map(|timer| shards.get(usize::from(timer.index)).copied())
+            .collect(),
+        timers,
         concurrency: scenario.topology.concurrency,
         busy: match scenario.topology.kind.executes_where_it_fires() {
             true => BusyPolicy::Drop,
@@ -270,7 +281,7 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         Horizon::After(span) => span.ms(),
     };
     let slots: u64 = scenario
-        .timers
+        .timers_at_work()
         .iter()
         .map(|timer| u64::from(timer.slots))
         .sum();
@@ -290,6 +301,7 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         identity: scenario.identity.key,
         planned: planned.into(),
         local: scenario.topology.kind.executes_where_it_fires(),
+        coordinated: scenario.coordinator.is_some(),
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),
@@ -302,7 +314,9 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         retirements,
         last_slot: last_slot.unwrap_or(0),
         patience,
-        budget: 20_000 + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots,
+        budget: 20_000
+            + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots
+            + BEAT_ACTIONS * renewals(scenario, last_slot.unwrap_or(0)),
         skip_idle_polls: true,
         tell: false,
         nothing: Arc::from(""),
@@ -336,44 +350,4 @@ fn product(table: &DatabaseTable) -> Option<Profile> {
             Setting::Durable(table.durable),
         ],
     })
-}
-
-/// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the
-/// work may be begun anew as often as a run is retried.
-const BEAT_ACTIONS: u64 = 32;
-
-/// How long the work of all slots takes one after the other: runs that queue up behind a busy
-/// executor are not stuck.
-fn all_work(scenario: &Scenario) -> Ms {
-    let slots = scenario.timers.iter().map(|timer| u64::from(timer.slots));
-    let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
-    slots.sum::<u64>().saturating_mul(each)
-}
-
-/// The longest time that anything in the set-up waits for, backoff included, in ms.
-fn longest_deadline(scenario: &Scenario) -> Ms {
-    let work = &scenario.work;
-    let mut longest = work
-        .call_timeout
-        .ms()
-        .max(work.takes.ms())
-        .max(work.retry.max_backoff.ms());
-    let broker = &scenario.broker;
-    let looks = broker.checked_every.0.map_or(0, Span::ms);
-    longest = longest.max(broker.ack_deadline.0.map_or(0, |span| span.ms() + looks));
-    longest = longest.max(broker.session_timeout.0.map_or(0, Span::ms));
-    longest = longest.max(broker.backoff.iter().max().map_or(0, |span| span.ms()) + looks);
-    longest = longest
-        .max(scenario.downstream.latency.ms())
-        .max(scenario.recovery.every.ms());
-    for (_, deadline) in scenario.guard.deadlines() {
-        longest = longest.max(deadline.ms());
-    }
-    if let scheduler::guards::GuardConfig::StateMachine(config) = &scenario.guard {
-        longest = longest.max(config.sweep_queued_after.0.map_or(0, Span::ms));
-    }
-    if let scheduler::dispatch::ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
-        longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
-    }
-    longest.max(LEG_MAX_MS)
 }

@@ -250,7 +250,8 @@ impl Reading {
         world.coordinator.pass(world.now);
         for (session, member, ends) in world.coordinator.sessions() {
             self.number(session.0);
-            self.number(*member);
+            self.number(member.instance);
+            self.number(member.incarnation);
             self.number(ends);
         }
         self.number(u64::MAX);

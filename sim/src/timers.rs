@@ -9,7 +9,7 @@
 use crate::setup::SetupError;
 use evidence::{InstanceId, Planned, RunKey, Slot, TimerId, Timestamp};
 use scenarios::Scenario;
-use scenarios::file::{Cursor, TimerTable};
+use scenarios::file::{ChangeTable, Cursor, TimerTable};
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
 use scheduler::{Life, Timer};
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ impl Timers {
             return planned.collect();
         }
         let mut planned = Vec::new();
-        for index in (0_u16..).take(scenario.timers.len()) {
+        for index in (0_u16..).take(scenario.timers_at_work().len()) {
             let slots = self.slots(scenario, index);
             let numbered = self.numbered(index, &slots);
             planned.extend(slots.iter().map(|(at, run)| Planned {
@@ -98,9 +98,8 @@ impl Timers {
             Timestamp(i64::MIN),
             first.first().map(|place| &self.first[*place]),
         ));
-        let id = &scenario.timers[usize::from(index)].id;
         let mut created = first.iter().skip(1);
-        for change in scenario.changes.iter().filter(|change| change.timer == *id) {
+        for change in changes_of(scenario, index) {
             let timer = change.kind.begins().then(|| created.next()).flatten();
             in_force.push((since(change.at), timer.map(|place| &self.first[*place])));
         }
@@ -158,9 +157,8 @@ fn compiled(
     successor_of: Option<u8>,
 ) -> Result<Vec<Timer>, SetupError> {
     let mut timers = Vec::new();
-    for (index, table) in (0..).zip(&configured.timers) {
-        let changes = configured.changes.iter();
-        let changes: Vec<_> = changes.filter(|change| change.timer == table.id).collect();
+    for (index, table) in (0..).zip(&configured.timers_at_work()) {
+        let changes = changes_of(configured, index);
         let since = |at: scheduler::Span| whole.epoch.plus_ms(at.as_i64());
         // A timer is gone with the next change that ends it.
         let ends_after = |place: usize| {
@@ -181,12 +179,25 @@ fn compiled(
                     clears_cursor: change.cursor == Cursor::Cleared,
                     resets_row: false,
                 };
-                let on = carriers(&change.becomes, whole, successor_of)?;
-                timers.push(timer(&change.becomes, index, whole, on, life)?);
+                let becomes = TimerTable {
+                    id: table.id.clone(),
+                    ..TimerTable::clone(&change.becomes)
+                };
+                let on = carriers(&becomes, whole, successor_of)?;
+                timers.push(timer(&becomes, index, whole, on, life)?);
             }
         }
     }
     Ok(timers)
+}
+
+/// What changes about the timer of this index, which may be one shard of what the scenario names.
+fn changes_of(configured: &Scenario, index: u16) -> Vec<&ChangeTable> {
+    let shards = configured.shards_of_timers().len() / configured.timers.len().max(1);
+    let named = configured.timers.get(usize::from(index) / shards.max(1));
+    let changes = configured.changes.iter();
+    let concerned = changes.filter(|change| named.is_some_and(|timer| timer.id == change.timer));
+    concerned.collect()
 }
 
 /// The instances that carry a timer; a successor does what the first of its line does.

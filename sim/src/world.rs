@@ -55,7 +55,7 @@ pub(crate) struct World {
     pub(crate) database_due: Option<Ms>,
     pub(crate) broker: Broker,
     pub(crate) locks: Locks,
-    pub(crate) coordinator: Coordinator<u8>,
+    pub(crate) coordinator: Coordinator<coordinator::Member>,
     pub(crate) downstream: DownstreamModel,
     pub(crate) events: Vec<Event>,
     /// The marks of the pipeline that were come to.

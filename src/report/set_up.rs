@@ -39,6 +39,17 @@ fn processes(scenario: &Scenario) -> String {
     let topology = &scenario.topology;
     match topology.kind {
         TopologyKind::Local => format!("local, {}", count(topology.instances, "instance")),
+        TopologyKind::Sharded => format!(
+            "sharded, {}, {}",
+            count(topology.instances, "instance"),
+            count(
+                scenario
+                    .coordinator
+                    .as_ref()
+                    .map_or(0, |table| table.shards),
+                "shard"
+            )
+        ),
         TopologyKind::Queued => format!(
             "queued, {}, {}, {} broker",
             count(topology.schedulers, "scheduler"),

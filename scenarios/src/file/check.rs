@@ -39,6 +39,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     numbers(document, scenario)?;
     durations(document, scenario)?;
     claim(document)?;
+    super::leading::check(document, scenario)?;
     super::database::check(document, scenario)?;
     topology(document, scenario)?;
     super::broker::check(document, scenario)?;
@@ -113,7 +114,13 @@ fn texts(document: &Document<'_>) -> Checked {
 }
 
 /// `path` is `value`; allowed are `least` to `most`.
-fn within(document: &Document<'_>, path: &str, value: u64, least: u64, most: u64) -> Checked {
+pub(super) fn within(
+    document: &Document<'_>,
+    path: &str,
+    value: u64,
+    least: u64,
+    most: u64,
+) -> Checked {
     if (least..=most).contains(&value) {
         return Ok(());
     }
@@ -285,7 +292,7 @@ fn timers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             1,
             MOST_SLOTS,
         )?;
-        slots += u64::from(timer.slots);
+        slots += u64::from(timer.slots) * runs_of_a_slot(scenario);
         if slots > MOST_SLOTS_IN_ALL {
             let message =
                 format!("all timers together have {slots} slots; allowed are {MOST_SLOTS_IN_ALL}");
@@ -316,6 +323,11 @@ fn timers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             })?;
     }
     Ok(())
+}
+
+/// One a shard, where there are shards.
+fn runs_of_a_slot(scenario: &Scenario) -> u64 {
+    (scenario.shards_of_timers().len() / scenario.timers.len().max(1)).max(1) as u64
 }
 
 pub(super) fn named(

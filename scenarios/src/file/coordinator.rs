@@ -1,6 +1,7 @@
 //! `[coordinator]`: who is there, who leads, who has which shard.
 
-use scheduler::Span;
+use scheduler::ports::Failover;
+use scheduler::{Belief, SessionTerms, Span};
 use serde::{Deserialize, Serialize};
 use servers::coordinator::Profile;
 
@@ -15,6 +16,16 @@ pub struct CoordinatorTable {
     pub session_timeout: Option<Span>,
     /// How many shards it deals out.
     pub shards: u32,
+    /// How long an instance that gets no answer believes that it leads, or owns a shard.
+    #[serde(skip_serializing_if = "is_default")]
+    pub belief: Belief,
+    /// sharded: which runs of a shard its next owner does again when its owner's session is over.
+    #[serde(skip_serializing_if = "is_default")]
+    pub failover: Failover,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// What kind of coordinator it is.
@@ -38,9 +49,20 @@ impl CoordinatorTable {
             CoordinatorProfile::Etcd => Profile::ETCD,
             CoordinatorProfile::Zookeeper => Profile::ZOOKEEPER,
         };
-        Profile {
-            timeout: self.session_timeout.map_or(profile.timeout, Span::ms),
-            ..profile
+        match self.session_timeout {
+            Some(timeout) => profile.lasting(timeout.ms()),
+            None => profile,
+        }
+    }
+
+    /// How instances get on with it.
+    pub fn session(&self) -> SessionTerms {
+        let terms = self.terms();
+        SessionTerms {
+            belief: self.belief,
+            gives_up_after: Span::millis(terms.gives_up_after),
+            looks_every: Span::millis(terms.look_every),
+            failover: self.failover,
         }
     }
 }

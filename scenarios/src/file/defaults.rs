@@ -24,6 +24,16 @@ static PROFILES: LazyLock<Vec<(BrokerProfile, Defaults)>> = LazyLock::new(|| {
     BrokerProfile::ALL.into_iter().map(of).collect()
 });
 
+/// In `sharded` likewise; and without a coordinator there are no shards.
+const SHARDED: &[(&str, &str)] = &[
+    ("dispatch.claim", "{ kind = \"none\" }"),
+    ("coordinator.profile", "\"zookeeper\""),
+    ("coordinator.shards", "2"),
+];
+
+/// Who leads is asked of a coordinator, unless a row of the database says it.
+const LED: &[(&str, &str)] = &[("coordinator.profile", "\"kubernetes\"")];
+
 type Defaults = Vec<(String, String)>;
 
 /// MariaDB's own: tx_isolation and innodb_lock_wait_timeout. Source: its documentation of the system
@@ -38,10 +48,18 @@ const GUARDS_WITH_BUSY: &[&str] = &["process_mutex", "lock_row", "redis_lock"];
 
 /// Writes the defaults into the document.
 pub(super) fn fill(document: &mut Document<'_>) {
-    let local = document.str("topology.kind") == Some("local");
+    let kind = document.str("topology.kind");
+    let in_place = matches!(kind, Some("local" | "sharded"));
     let mut defaults: Vec<(&str, &'static str)> = Vec::new();
-    if local {
+    if kind == Some("local") {
         defaults.extend(LOCAL);
+    }
+    if kind == Some("sharded") {
+        defaults.extend(SHARDED);
+    }
+    let leads = document.str("dispatch.claim.kind") == Some("leader");
+    if leads && document.str("dispatch.claim.via") != Some("database") {
+        defaults.extend(LED);
     }
     let profile = document.str("broker.profile");
     let of_profile = profile.and_then(|name| PROFILES.iter().find(|(of, _)| of.name() == name));
@@ -59,7 +77,10 @@ pub(super) fn fill(document: &mut Document<'_>) {
         .str("guard.kind")
         .is_some_and(|kind| GUARDS_WITH_BUSY.contains(&kind))
     {
-        defaults.push(("guard.busy", if local { "\"drop\"" } else { "\"defer\"" }));
+        defaults.push((
+            "guard.busy",
+            if in_place { "\"drop\"" } else { "\"defer\"" },
+        ));
     }
     for (path, value) in defaults {
         document.default(path, value);

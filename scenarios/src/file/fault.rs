@@ -147,14 +147,15 @@ impl FaultTable {
         let is_planned = |run: &RunRef| match run {
             RunRef::None => true,
             RunRef::Slot(slot) => scenario
-                .timers
+                .timers_at_work()
                 .get(usize::from(slot.timer))
                 .is_some_and(|timer| (1..=timer.slots).contains(&slot.ordinal)),
         };
         match RunRef::parse(text, &scenario.cast()).filter(is_planned) {
             Some(run) => Ok(Some(run)),
             None => {
-                let first = scenario.timers.first();
+                let timers = scenario.timers_at_work();
+                let first = timers.first();
                 let id = first.map_or("report", |timer| timer.id.as_str());
                 Err(WrongFault::new(
                     "at.run",

@@ -19,11 +19,13 @@ mod hash;
 mod horizon;
 mod identity;
 mod instance;
+mod leading;
 mod lock;
 mod moment;
 mod repair;
 mod repairing;
 mod setting;
+mod shards;
 mod signed;
 mod timer;
 mod topology;
@@ -239,7 +241,7 @@ impl Scenario {
         Cast {
             instances: names.iter().map(|name| name.as_str().into()).collect(),
             timers: self
-                .timers
+                .timers_at_work()
                 .iter()
                 .map(|timer| TimerId::new(timer.id.as_str()))
                 .collect(),

@@ -5,7 +5,7 @@
 //! gets another duration need not be named here.
 
 use super::{Scenario, SignedSpan};
-use scheduler::dispatch::Order;
+use scheduler::dispatch::{ClaimConfig, LeaderVia, Order};
 use scheduler::guards::GuardConfig;
 use scheduler::{Span, Switchable};
 use serde_json::Value;
@@ -71,6 +71,10 @@ impl Scenario {
         }
         let relays = self.dispatch.order == Order::Outbox;
         settings.retain(|setting| relays || setting.path != "dispatch.relay_every");
+        let by_row = matches!(&self.dispatch.claim,
+            ClaimConfig::Leader(claim) if claim.via == LeaderVia::Database);
+        let of_row = ["dispatch.claim.lease", "dispatch.claim.renew_every"];
+        settings.retain(|setting| by_row || !of_row.contains(&setting.path.as_str()));
         settings.sort();
         settings
     }
@@ -82,6 +86,9 @@ impl Scenario {
         }
         if self.recovery.enabled && matches!(self.guard, GuardConfig::StateMachine(_)) {
             tables.push("recovery");
+        }
+        if self.coordinator.is_some() {
+            tables.push("coordinator");
         }
         tables
     }

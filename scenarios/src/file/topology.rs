@@ -14,7 +14,7 @@ pub struct Topology {
     pub schedulers: u8,
     /// queued: processes that do the work, `executor-1` and so on.
     pub executors: u8,
-    /// local: processes that do both, `instance-1` and so on.
+    /// local, sharded: processes that do both, `instance-1` and so on.
     pub instances: u8,
     /// How many runs one process works on at a time.
     pub concurrency: u16,
@@ -45,7 +45,7 @@ impl Topology {
             (1..=count).map(|n| format!("{role}-{n}")).collect()
         };
         match self.kind {
-            TopologyKind::Local => named("instance", self.instances),
+            TopologyKind::Local | TopologyKind::Sharded => named("instance", self.instances),
             TopologyKind::Queued => {
                 let mut names = named("scheduler", self.schedulers);
                 names.extend(named("executor", self.executors));
@@ -58,6 +58,7 @@ impl Topology {
     pub const fn role(&self, place: u8) -> Role {
         match self.kind {
             TopologyKind::Local => Role::Instance,
+            TopologyKind::Sharded => Role::Shardee,
             TopologyKind::Queued if place < self.schedulers => Role::Scheduler,
             TopologyKind::Queued => Role::Executor,
         }
@@ -66,7 +67,7 @@ impl Topology {
     /// How many of the cast, from its beginning, run timers.
     pub const fn firing(&self) -> u8 {
         match self.kind {
-            TopologyKind::Local => self.instances,
+            TopologyKind::Local | TopologyKind::Sharded => self.instances,
             TopologyKind::Queued => self.schedulers,
         }
     }
@@ -82,6 +83,9 @@ pub enum TopologyKind {
     /// Schedulers publish messages to a broker, executors consume them.
     #[default]
     Queued,
+    /// Every instance fires the timers, and does the work of the shards that the coordinator deals
+    /// to it, as Elastic-Job does: every slot is one run a shard, `report/0`, `report/1` and so on.
+    Sharded,
 }
 
 impl TopologyKind {
@@ -90,13 +94,14 @@ impl TopologyKind {
         match self {
             TopologyKind::Local => "local",
             TopologyKind::Queued => "queued",
+            TopologyKind::Sharded => "sharded",
         }
     }
 
     /// Whether runs travel through a broker.
     pub const fn has_broker(self) -> bool {
         match self {
-            TopologyKind::Local => false,
+            TopologyKind::Local | TopologyKind::Sharded => false,
             TopologyKind::Queued => true,
         }
     }
@@ -104,7 +109,7 @@ impl TopologyKind {
     /// Whether whoever fires a run executes it, so that there is no message.
     pub const fn executes_where_it_fires(self) -> bool {
         match self {
-            TopologyKind::Local => true,
+            TopologyKind::Local | TopologyKind::Sharded => true,
             TopologyKind::Queued => false,
         }
     }
@@ -112,7 +117,7 @@ impl TopologyKind {
     /// The keys of `[topology]` that say how many processes there are.
     pub(super) const fn counts(self) -> &'static str {
         match self {
-            TopologyKind::Local => "`instances`",
+            TopologyKind::Local | TopologyKind::Sharded => "`instances`",
             TopologyKind::Queued => "`schedulers` and `executors`",
         }
     }
@@ -120,7 +125,7 @@ impl TopologyKind {
     /// Keys of `[topology]` that belong to the others: they are not written beside this one.
     pub(super) const fn foreign_keys(self) -> &'static [&'static str] {
         match self {
-            TopologyKind::Local => &["schedulers", "executors"],
+            TopologyKind::Local | TopologyKind::Sharded => &["schedulers", "executors"],
             TopologyKind::Queued => &["instances"],
         }
     }

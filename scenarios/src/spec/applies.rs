@@ -120,7 +120,7 @@ const fn inside(step: &'static evidence::Step, doing: Doing, clock: ReadsClock) 
 }
 
 /// Every step, by number.
-static TABLE: [Row; 37] = {
+static TABLE: [Row; 41] = {
     use ReadsClock::{Always, Never, OfClaim, OfGuard};
     use Repeats::Yes;
     use Server::{Broker, Coordinator, Downstream, Lock};
@@ -162,6 +162,10 @@ static TABLE: [Row; 37] = {
         call(&steps::COORDINATOR_CAMPAIGN, Coordinator, Yes),
         call(&steps::COORDINATOR_SHARDS, Coordinator, Yes),
         call(&steps::COORDINATOR_LEAVE, Coordinator, Yes),
+        call(&steps::COORDINATOR_BEGIN, Coordinator, Yes),
+        call(&steps::COORDINATOR_FINISH, Coordinator, Yes),
+        call(&steps::COORDINATOR_TAKE_OVER, Coordinator, Yes),
+        sql(&steps::DISPATCH_RENEW, OfClaim),
     ]
 };
 

@@ -6,7 +6,7 @@
 use super::Server;
 use crate::Scenario;
 use scheduler::Span;
-use scheduler::dispatch::ClaimConfig;
+use scheduler::dispatch::{ClaimConfig, LeaderVia};
 
 /// The longest time that one leg of a call is under way.
 pub const LEG_MAX: Span = Span::millis(5);
@@ -154,6 +154,11 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
         if let Some(span) = span.0 {
             add(name, span);
         }
+    }
+    if let ClaimConfig::Leader(claim) = &scenario.dispatch.claim
+        && claim.via == LeaderVia::Database
+    {
+        add("dispatch.claim.lease", claim.lease);
     }
     if let ClaimConfig::LockRow(claim) = &scenario.dispatch.claim {
         add("dispatch.claim.max_hold", claim.max_hold);

@@ -5,11 +5,13 @@
 //! that no execution came there.
 
 use crate::Scenario;
+use crate::file::TopologyKind;
 use evidence::Step;
 use scheduler::IdentityKey;
-use scheduler::dispatch::{ClaimConfig, Order};
+use scheduler::dispatch::{ClaimConfig, Cursor, LeaderVia, Order};
 use scheduler::effects::ProtectionConfig;
 use scheduler::guards::GuardConfig;
+use scheduler::ports::Failover;
 use scheduler::steps;
 
 /// Why no execution of this scenario comes to a step, in words; `None`: it may.
@@ -26,10 +28,7 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
         "guard" | "lock" => of_guard(step, &scenario.guard),
         "downstream" => of_downstream(step, scenario),
         "recovery" => of_recovery(scenario),
-        "coordinator" => {
-            let none = scenario.coordinator.is_none();
-            none.then_some("there is no coordinator")
-        }
+        "coordinator" => of_coordinator(step, scenario),
         _ => None,
     }
 }
@@ -40,14 +39,46 @@ fn in_place(scenario: &Scenario) -> bool {
     scenario.topology.kind.executes_where_it_fires()
 }
 
+/// Whether slots are claimed by leadership that is kept there.
+fn led_by(via: LeaderVia, scenario: &Scenario) -> bool {
+    matches!(&scenario.dispatch.claim, ClaimConfig::Leader(claim) if claim.via == via)
+}
+
+fn of_coordinator(step: &Step, scenario: &Scenario) -> Option<&'static str> {
+    let Some(coordinator) = &scenario.coordinator else {
+        return Some("there is no coordinator");
+    };
+    let sharded = scenario.topology.kind == TopologyKind::Sharded;
+    let leads = led_by(LeaderVia::Coordinator, scenario);
+    if *step == steps::COORDINATOR_BEAT {
+        return Some("the coordinator's client keeps the session by itself");
+    }
+    if *step == steps::COORDINATOR_CAMPAIGN {
+        return (!leads).then_some("nobody asks the coordinator who leads");
+    }
+    if [&steps::COORDINATOR_BEGIN, &steps::COORDINATOR_FINISH].contains(&step) {
+        let notes = sharded && coordinator.failover != Failover::Off;
+        return (!notes).then_some("nothing is failed over, so no work is noted");
+    }
+    if [&steps::COORDINATOR_SHARDS, &steps::COORDINATOR_TAKE_OVER].contains(&step) {
+        return (!sharded).then_some("nothing is sharded");
+    }
+    (!sharded && !leads).then_some("nobody asks the coordinator")
+}
+
 fn of_dispatch(step: &Step, scenario: &Scenario) -> Option<&'static str> {
     let (dispatch, in_place) = (&scenario.dispatch, in_place(scenario));
     let unique = dispatch.claim == ClaimConfig::UniqueRunKey;
     let in_outbox = dispatch.order == Order::Outbox;
+    let by_row = led_by(LeaderVia::Database, scenario);
+    let stored = dispatch.cursor == Cursor::Stored;
+    let leads = matches!(dispatch.claim, ClaimConfig::Leader(_));
     let one_call = dispatch.order == Order::OneTransaction && !in_place;
     if *step == steps::DISPATCH_CLAIM {
         let writes = creates_record(scenario) || (in_outbox && !in_place);
-        let nothing = dispatch.claim == ClaimConfig::None && !writes;
+        let unclaimed = dispatch.claim == ClaimConfig::None || leads;
+        let moves = leads && stored && in_place;
+        let nothing = unclaimed && !by_row && !moves && !writes;
         return nothing.then_some("nobody claims a slot");
     }
     if *step == steps::DISPATCH_CLAIM_READ {
@@ -57,13 +88,20 @@ fn of_dispatch(step: &Step, scenario: &Scenario) -> Option<&'static str> {
         return Some("the claim has no write of its own");
     }
     if *step == steps::DISPATCH_ADVANCE {
+        if !stored && !creates_record(scenario) {
+            return Some("positions are kept in memory");
+        }
         return (in_place || in_outbox).then_some("the position is recorded with the claim");
     }
     if *step == steps::DISPATCH_RESUME {
-        return (in_place && !unique).then_some("no position is kept, so none is read");
+        let reads = stored && (!in_place || unique || leads);
+        return (!reads).then_some("no position is kept, so none is read");
+    }
+    if *step == steps::DISPATCH_RENEW {
+        return (!by_row).then_some("nobody leads by a row");
     }
     if *step == steps::DISPATCH_RELEASE {
-        let held = matches!(dispatch.claim, ClaimConfig::LockRow(_));
+        let held = by_row || matches!(dispatch.claim, ClaimConfig::LockRow(_));
         return (!held).then_some("the claim is not held, so not released");
     }
     None
@@ -150,6 +188,10 @@ mod tests {
                 "coordinator.campaign",
                 "coordinator.shards",
                 "coordinator.leave",
+                "coordinator.begin",
+                "coordinator.finish",
+                "coordinator.take_over",
+                "dispatch.renew",
             ]
         );
     }

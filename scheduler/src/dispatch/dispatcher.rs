@@ -6,7 +6,7 @@
 
 use super::statements::advance;
 use super::unique_run_key::insert_run;
-use super::{Claim, DispatchConfig, Fire, Order};
+use super::{Claim, ClaimConfig, Cursor, DispatchConfig, Fire, Order};
 use crate::ports::{
     Answer, Answers, At, CallError, OnConflict, Ports, Row, RowLock, Statement, Statements, Wake,
 };
@@ -25,6 +25,10 @@ pub struct Dispatcher {
     retry: RetryConfig,
     pub(super) creates_record: bool,
     pub(super) unique: bool,
+    /// Whether the timer's position is recorded.
+    pub(super) moves: bool,
+    /// Whether it is where there is no queue.
+    moves_here: bool,
 }
 
 /// How a try ended, when no error stopped it.
@@ -68,13 +72,17 @@ impl Dispatcher {
         creates_record: bool,
     ) -> Self {
         let table = if creates_record { RUNS } else { CLAIMS };
+        let unique = config.claim == ClaimConfig::UniqueRunKey;
+        let moves = config.cursor == Cursor::Stored;
         Dispatcher {
             ports: instance.ports.clone(),
             claim: config.claim.build(instance, table),
             order: config.order,
             retry: retry.clone(),
             creates_record,
-            unique: matches!(config.claim, super::ClaimConfig::UniqueRunKey),
+            unique,
+            moves,
+            moves_here: moves && (unique || matches!(config.claim, ClaimConfig::Leader(_))),
         }
     }
 
@@ -149,8 +157,8 @@ impl Dispatcher {
         }
         match order {
             None => {
-                // Only a claim in the database keeps a position there.
-                let position = self.unique.then(|| advance(fire));
+                // Only a claim of the slot keeps a position there.
+                let position = self.moves_here.then(|| advance(fire));
                 self.claim_with(fire, progress, position).await
             }
             Some(Order::Outbox) => self.outbox(fire, progress).await,

@@ -6,6 +6,7 @@
 
 mod dispatcher;
 mod fire;
+mod leader;
 mod lock_row;
 mod none;
 mod order;
@@ -16,11 +17,13 @@ mod unique_run_key;
 
 pub use dispatcher::Dispatcher;
 pub use fire::Fire;
+pub use leader::{LeaderClaimConfig, LeaderVia};
 pub use lock_row::LockRowClaimConfig;
 pub use relay::{RELAY_AFTER, relay};
 pub use resume::resume;
 
 pub(crate) use dispatcher::failed;
+pub(crate) use leader::{Leadership, Led};
 pub(crate) use resume::ordinal_from;
 
 use crate::ports::{CallError, Fut, Ports, Statements, Table};
@@ -37,6 +40,9 @@ pub struct DispatchConfig {
     pub order: Order,
     /// What a starting instance does about slots that nobody dispatched.
     pub catch_up: CatchUp,
+    /// Where the timers' positions are kept.
+    #[serde(skip_serializing_if = "Cursor::is_stored")]
+    pub cursor: Cursor,
     /// How often the relay looks for outbox rows that were left behind. Default 1 s.
     pub relay_every: Span,
 }
@@ -47,6 +53,7 @@ impl Default for DispatchConfig {
             claim: ClaimConfig::UniqueRunKey,
             order: Order::Outbox,
             catch_up: CatchUp::All,
+            cursor: Cursor::Stored,
             relay_every: Span::secs(1),
         }
     }
@@ -62,6 +69,8 @@ pub enum ClaimConfig {
     UniqueRunKey,
     /// Whoever holds the timer's lock row.
     LockRow(LockRowClaimConfig),
+    /// Whoever believes that it leads.
+    Leader(LeaderClaimConfig),
 }
 
 impl ClaimConfig {
@@ -71,6 +80,7 @@ impl ClaimConfig {
             ClaimConfig::None => "none",
             ClaimConfig::UniqueRunKey => "unique_run_key",
             ClaimConfig::LockRow(_) => "lock_row",
+            ClaimConfig::Leader(_) => "leader",
         }
     }
 
@@ -78,7 +88,8 @@ impl ClaimConfig {
     /// lives: the table of runs where the guard shares it, else a table of its own.
     pub(crate) fn build(&self, instance: &Instance, table: Table) -> Box<dyn Claim> {
         match self {
-            ClaimConfig::None => Box::new(none::NoClaim),
+            // Whether its instance leads is asked before a slot comes so far.
+            ClaimConfig::None | ClaimConfig::Leader(_) => Box::new(none::NoClaim),
             ClaimConfig::UniqueRunKey => Box::new(unique_run_key::UniqueRunKey::new(table)),
             ClaimConfig::LockRow(config) => {
                 Box::new(lock_row::LockRowClaim::new(config.clone(), instance))
@@ -112,6 +123,25 @@ pub enum CatchUp {
     One,
     /// None of them: the slots of the downtime are not dispatched.
     None,
+}
+
+/// `[dispatch] cursor`: where the timers' positions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cursor {
+    /// In the database: whoever starts, or comes to lead, goes on from the last slot dispatched.
+    #[default]
+    Stored,
+    /// In the memory of whoever fires: it begins with the first slot that is still to come, and
+    /// `catch_up` has nothing to look back to.
+    Memory,
+}
+
+impl Cursor {
+    /// Whether it is as it was before there was a choice.
+    const fn is_stored(&self) -> bool {
+        matches!(self, Cursor::Stored)
+    }
 }
 
 /// Decides which instance may dispatch a slot.

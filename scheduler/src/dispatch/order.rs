@@ -22,7 +22,8 @@ impl Dispatcher {
         let row = insert_outbox(fire, &key, self.unique);
         let weak = |weakness| self.ports.weak(weakness);
         let row = (!weak(Weakness::OutboxRowForgotten)).then_some(row);
-        let position = (!weak(Weakness::AdvanceForgotten)).then(|| advance(fire));
+        let moves = self.moves && !weak(Weakness::AdvanceForgotten);
+        let position = moves.then(|| advance(fire));
         let with = row.into_iter().chain(position);
         let claimed = self.claim_with(fire, progress, with).await?;
         if claimed == Dispatched::Done
@@ -86,14 +87,23 @@ impl Dispatcher {
         if self.claim_with(fire, progress, Statements::new()).await? == Dispatched::Taken {
             return Ok(Dispatched::Taken);
         }
-        self.advance(fire, progress, vec![advance(fire)]).await?;
+        let position = if self.moves {
+            vec![advance(fire)]
+        } else {
+            vec![]
+        };
+        self.advance(fire, progress, position).await?;
         self.publish(fire, progress).await?;
         Ok(Dispatched::Done)
     }
 
     /// The position, and the record QUEUED: the message has been accepted.
     fn position(&self, fire: &Fire) -> Statements {
-        let mut statements = vec![advance(fire)];
+        let mut statements = if self.moves {
+            vec![advance(fire)]
+        } else {
+            vec![]
+        };
         if self.creates_record {
             statements.push(queued(fire.run.text()));
         }
@@ -123,7 +133,7 @@ impl Dispatcher {
         progress: &mut Progress,
         statements: Statements,
     ) -> Result<Dispatched, StepError> {
-        if !progress.advanced {
+        if !progress.advanced && !statements.is_empty() {
             let step = &steps::DISPATCH_ADVANCE;
             self.execute(step, fire, statements).await?;
             self.tell(step, fire, What::Advanced);

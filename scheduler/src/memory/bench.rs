@@ -274,6 +274,10 @@ impl Bench {
         }
     }
 
+    pub(crate) const fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
     pub(crate) fn ports(&self) -> &Ports {
         &self.instance.ports
     }

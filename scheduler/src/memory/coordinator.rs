@@ -1,7 +1,9 @@
 //! A coordinator in memory, whose sessions end only when they are left.
 
 use super::lock;
-use crate::ports::{At, CallError, Coordinator, Election, Epoch, Fut, SessionId, Shard, Standing};
+use crate::ports::{
+    At, CallError, Coordinator, Election, Epoch, Fut, Item, Monotonic, SessionId, Shard, Standing,
+};
 use std::collections::BTreeMap;
 use std::future::ready;
 use std::sync::Mutex;
@@ -21,6 +23,8 @@ struct State {
     led: BTreeMap<Election, (SessionId, Epoch)>,
     /// By shard: whose it was last, and how many owners it had.
     owned: BTreeMap<u32, (SessionId, Epoch)>,
+    /// By shard: the run at work, and under which session.
+    at_work: BTreeMap<u32, (SessionId, Item)>,
 }
 
 impl MemoryCoordinator {
@@ -65,6 +69,21 @@ impl State {
         let next = Epoch(epoch.0 + 1);
         self.led.insert(election.clone(), (session, next));
         Some(next)
+    }
+
+    /// What sessions that are over had at work, of the shards of this one.
+    fn take_over(&mut self, session: SessionId, count: u32) -> Vec<Item> {
+        let mut taken = Vec::new();
+        for shard in self.shards(session, count) {
+            let left = self.at_work.get_mut(&shard.number);
+            if let Some((owner, item)) = left
+                && !self.sessions.contains(owner)
+            {
+                *owner = session;
+                taken.push(item.clone());
+            }
+        }
+        taken
     }
 
     /// Shards go round the open sessions.
@@ -117,6 +136,42 @@ impl Coordinator for MemoryCoordinator {
         session: SessionId,
     ) -> Fut<'a, Result<Standing<Vec<Shard>>, CallError>> {
         self.with(session, |state| state.shards(session, self.shards))
+    }
+
+    fn begin<'a>(
+        &'a self,
+        _: At<'a>,
+        session: SessionId,
+        item: &'a Item,
+    ) -> Fut<'a, Result<Standing<()>, CallError>> {
+        self.with(session, |state| {
+            state.at_work.insert(item.shard, (session, item.clone()));
+        })
+    }
+
+    fn finish<'a>(
+        &'a self,
+        _: At<'a>,
+        session: SessionId,
+        shard: u32,
+    ) -> Fut<'a, Result<Standing<()>, CallError>> {
+        self.with(session, |state| {
+            state.at_work.remove(&shard);
+        })
+    }
+
+    fn take_over<'a>(
+        &'a self,
+        _: At<'a>,
+        session: SessionId,
+    ) -> Fut<'a, Result<Standing<Vec<Item>>, CallError>> {
+        self.with(session, |state| state.take_over(session, self.shards))
+    }
+
+    /// It never loses touch.
+    fn heard(&self, session: SessionId) -> Option<Monotonic> {
+        let open = lock(&self.state).sessions.contains(&session);
+        open.then_some(Monotonic(u64::MAX))
     }
 
     fn leave<'a>(&'a self, _: At<'a>, session: SessionId) -> Fut<'a, Result<(), CallError>> {

@@ -1,6 +1,8 @@
 //! The coordinator: who is there, who leads, and who has which shard.
 
-use super::{At, CallError, Fut};
+use super::{At, CallError, Fut, Monotonic};
+use evidence::{RunKey, SlotTag, TraceId};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What is led, such as the firing of a timer.
@@ -33,7 +35,37 @@ pub struct Shard {
     pub epoch: Epoch,
 }
 
+/// A run of a shard, as it is written down at the coordinator while it is at work.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Item {
+    /// The shard.
+    pub shard: u32,
+    /// The run.
+    pub run: RunKey,
+    /// Its trace.
+    pub trace: TraceId,
+    /// For the judge.
+    pub slot: SlotTag,
+}
+
+/// Which runs of a shard are done again by its next owner when its owner's session is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Failover {
+    /// None: what was at work is lost if its owner died.
+    #[default]
+    Off,
+    /// The one that was at work: the owner notes that it begins, in a note that ends with its
+    /// session, and that it is done (Elastic-Job from 3.0.2).
+    IfRunning,
+    /// The last one, done or not (Elastic-Job before 3.0.2).
+    OnLeave,
+}
+
 /// A coordinator (ZooKeeper, etcd, Kubernetes leases), as one instance is connected to it.
+///
+/// Its client keeps the session alive by itself, beside whatever the instance does, for as long as
+/// the process runs and reaches the coordinator; nobody above this port beats.
 pub trait Coordinator: Send + Sync {
     /// Opens a session.
     fn join<'a>(&'a self, at: At<'a>) -> Fut<'a, Result<SessionId, CallError>>;
@@ -60,6 +92,34 @@ pub trait Coordinator: Send + Sync {
         at: At<'a>,
         session: SessionId,
     ) -> Fut<'a, Result<Standing<Vec<Shard>>, CallError>>;
+
+    /// Notes that a run of a shard begins under this session.
+    fn begin<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+        item: &'a Item,
+    ) -> Fut<'a, Result<Standing<()>, CallError>>;
+
+    /// Notes that the last run of a shard is done.
+    fn finish<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+        shard: u32,
+    ) -> Fut<'a, Result<Standing<()>, CallError>>;
+
+    /// Takes over what former owners of this session's shards left behind; each is begun under
+    /// this session with that.
+    fn take_over<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+    ) -> Fut<'a, Result<Standing<Vec<Item>>, CallError>>;
+
+    /// When the client last heard from the coordinator that this session lives; `None`: it was
+    /// told that it is over.
+    fn heard(&self, session: SessionId) -> Option<Monotonic>;
 
     /// Ends a session at once, with what it leads and owns.
     fn leave<'a>(&'a self, at: At<'a>, session: SessionId) -> Fut<'a, Result<(), CallError>>;

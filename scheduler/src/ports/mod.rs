@@ -12,7 +12,7 @@ mod runtime;
 pub mod sql;
 
 pub use broker::{Broker, Delivery, Envelope, Published, Receipt, Settled};
-pub use coordinator::{Coordinator, Election, Epoch, SessionId, Shard, Standing};
+pub use coordinator::{Coordinator, Election, Epoch, Failover, Item, SessionId, Shard, Standing};
 pub use database::{
     Answer, Answers, Cells, Column, Condition, Database, Expr, Isolation, Key, OnConflict, Row,
     RowLock, Statement, Statements, Table, Test, Transaction, Value,

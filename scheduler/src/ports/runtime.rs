@@ -1,6 +1,6 @@
 //! Time, tasks and the journal of one instance.
 
-use super::{At, Fut, Table};
+use super::{At, Fut, SessionId, Table};
 use crate::Span;
 use crate::guards::TimeSource;
 use crate::marks::Mark;
@@ -37,6 +37,19 @@ pub enum Interest {
         sweep_after: Option<Span>,
         /// On whose clock leases end.
         leases: TimeSource,
+    },
+    /// That a session at the coordinator leads, is owed what another left behind, or is over. A
+    /// client of a coordinator is told so; one of a lease looks.
+    Standing {
+        /// The session.
+        session: SessionId,
+    },
+    /// That the lease in this row is over.
+    Lapsed {
+        /// A table with the columns of lock rows.
+        table: Table,
+        /// The row.
+        key: &'static str,
     },
 }
 

@@ -3,7 +3,7 @@
 
 use super::Blueprint;
 use crate::Instance;
-use crate::dispatch;
+use crate::dispatch::{self, Fire, Leadership, Led};
 use crate::executor::Executor;
 use crate::permits::Permits;
 use crate::recovery::Requeue;
@@ -18,8 +18,17 @@ pub(super) fn start(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset
         dispatcher: blueprint.dispatcher(instance),
         pool: Permits::new(blueprint.concurrency),
     });
+    let leadership = blueprint.leadership(instance);
     blueprint.start_timers(instance, |place| {
         let (instance, blueprint, worker) = (instance.clone(), blueprint.clone(), worker.clone());
+        if let Some(leadership) = leadership.clone() {
+            return Box::pin(async move {
+                let timer = &blueprint.timers[place];
+                worker
+                    .fire_led(&blueprint, timer, &leadership, fire_offset_ms)
+                    .await;
+            });
+        }
         Box::pin(async move {
             let timer = &blueprint.timers[place];
             worker
@@ -62,13 +71,36 @@ impl Worker {
             due,
         };
         while let Some(fire) = timer_loop.next().await {
-            let permit = self.pool.acquire().await;
-            if self.dispatcher.claim_here(&fire).await {
-                self.executor.execute_here(&fire.ids).await;
-                self.dispatcher.release_here(&fire).await;
-            }
-            drop(permit);
+            self.work(&fire).await;
             timer_loop.handled();
         }
+    }
+
+    /// One slot, from the claim to the end of its run.
+    async fn work(&self, fire: &Fire) {
+        let permit = self.pool.acquire().await;
+        if self.dispatcher.claim_here(fire).await {
+            self.executor.execute_here(&fire.ids).await;
+            self.dispatcher.release_here(fire).await;
+        }
+        drop(permit);
+    }
+
+    /// Fires a timer whenever the instance leads.
+    async fn fire_led(
+        &self,
+        blueprint: &Blueprint,
+        timer: &Timer,
+        leadership: &Leadership,
+        fire_offset_ms: i64,
+    ) {
+        let led = Led {
+            timer,
+            fire_offset_ms,
+            cursor: blueprint.dispatch.cursor,
+            catch_up: blueprint.dispatch.catch_up,
+            act: &|fire| Box::pin(async move { self.work(&fire).await }),
+        };
+        leadership.fire_all(&led).await;
     }
 }

@@ -4,8 +4,9 @@
 
 mod local;
 mod queued;
+mod sharded;
 
-use crate::dispatch::{ClaimConfig, DispatchConfig, Dispatcher};
+use crate::dispatch::{ClaimConfig, Cursor, DispatchConfig, Dispatcher, Leadership};
 use crate::effects::ProtectionConfig;
 use crate::executor::Executor;
 use crate::guards::{BusyPolicy, Guard, GuardConfig, GuardContext};
@@ -13,6 +14,7 @@ use crate::handler::{BuiltIn, Handler};
 use crate::ports::{At, Fut};
 use crate::race::{self, First};
 use crate::recovery::{self, RecoveryConfig, Requeue, Sweep};
+use crate::session::{Session, SessionTerms};
 use crate::steps;
 use crate::timer::Timer;
 use crate::work::WorkConfig;
@@ -29,6 +31,8 @@ pub enum Role {
     Scheduler,
     /// `queued`: consumes messages and executes runs.
     Executor,
+    /// `sharded`: fires timers and executes the runs of the shards that it owns.
+    Shardee,
 }
 
 /// Starts what runs in an instance. `fire_offset_ms` is how much later than planned it fires.
@@ -37,6 +41,7 @@ pub fn start(role: Role, instance: &Instance, blueprint: &Arc<Blueprint>, fire_o
         Role::Instance => local::start(instance, blueprint, fire_offset_ms),
         Role::Scheduler => queued::start_scheduler(instance, blueprint, fire_offset_ms),
         Role::Executor => queued::start_executor(instance, blueprint),
+        Role::Shardee => sharded::start(instance, blueprint, fire_offset_ms),
     }
 }
 
@@ -70,6 +75,10 @@ pub struct Blueprint {
     pub identity: IdentityKey,
     /// Recovery.
     pub recovery: RecoveryConfig,
+    /// How instances and their coordinator get on, where there is one.
+    pub coordinator: Option<SessionTerms>,
+    /// The shard of each timer, by its place (`sharded`).
+    pub shards: Vec<u32>,
     /// How many runs an instance executes at once.
     pub concurrency: u16,
     /// What happens to a busy run where the guard does not say.
@@ -91,7 +100,27 @@ impl Blueprint {
 
     /// Whether the timers' positions survive in the database where there is no queue.
     fn keeps_positions(&self) -> bool {
-        self.dispatch.claim == ClaimConfig::UniqueRunKey
+        self.dispatch.cursor == Cursor::Stored && self.dispatch.claim == ClaimConfig::UniqueRunKey
+    }
+
+    /// The session of an instance at the coordinator, where there is one.
+    fn session(&self, instance: &Instance) -> Option<Arc<Session>> {
+        let terms = self.coordinator?;
+        Some(Arc::new(Session::new(
+            &instance.ports,
+            terms,
+            &self.work.retry,
+        )))
+    }
+
+    /// What an instance does about leadership, where slots are claimed by it.
+    fn leadership(&self, instance: &Instance) -> Option<Arc<Leadership>> {
+        let ClaimConfig::Leader(config) = &self.dispatch.claim else {
+            return None;
+        };
+        let session = self.session(instance);
+        let leadership = Leadership::new(instance, config, session.as_ref(), &self.work.retry);
+        Some(Arc::new(leadership))
     }
 
     fn dispatcher(&self, instance: &Instance) -> Dispatcher {

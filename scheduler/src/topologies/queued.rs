@@ -2,11 +2,11 @@
 
 use super::Blueprint;
 use crate::Instance;
-use crate::dispatch::{self, Order};
+use crate::dispatch::{self, Cursor, Leadership, Led, Order};
 use crate::ports::At;
 use crate::recovery::Requeue;
 use crate::steps;
-use crate::timer::{Timer, TimerLoop};
+use crate::timer::{Timer, TimerLoop, first_slot};
 use evidence::Ids;
 use std::sync::Arc;
 
@@ -18,9 +18,16 @@ pub(super) fn start_scheduler(
 ) {
     let runtime = &instance.ports.runtime;
     let dispatcher = Arc::new(blueprint.dispatcher(instance));
+    let leadership = blueprint.leadership(instance);
     blueprint.start_timers(instance, |place| {
         let (instance, blueprint) = (instance.clone(), blueprint.clone());
         let dispatcher = dispatcher.clone();
+        if let Some(leadership) = leadership.clone() {
+            return Box::pin(async move {
+                let timer = &blueprint.timers[place];
+                fire_led(&blueprint, timer, &dispatcher, &leadership, fire_offset_ms).await;
+            });
+        }
         Box::pin(async move {
             let timer = &blueprint.timers[place];
             fire_all(&instance, &blueprint, timer, &dispatcher, fire_offset_ms).await;
@@ -43,8 +50,12 @@ async fn fire_all(
 ) {
     let ports = &instance.ports;
     let (catch_up, retry) = (blueprint.dispatch.catch_up, &blueprint.work.retry);
-    let Some((ordinal, due)) = dispatch::resume(ports, timer, catch_up, retry).await else {
-        return;
+    let (ordinal, due) = match blueprint.dispatch.cursor {
+        Cursor::Memory => first_slot(timer, ports.clock.now()),
+        Cursor::Stored => match dispatch::resume(ports, timer, catch_up, retry).await {
+            Some(position) => position,
+            None => return,
+        },
     };
     let mut timer_loop = TimerLoop {
         ports,
@@ -57,6 +68,24 @@ async fn fire_all(
         dispatcher.dispatch(&fire).await;
         timer_loop.handled();
     }
+}
+
+/// Fires a timer whenever the instance leads.
+async fn fire_led(
+    blueprint: &Blueprint,
+    timer: &Timer,
+    dispatcher: &dispatch::Dispatcher,
+    leadership: &Leadership,
+    fire_offset_ms: i64,
+) {
+    let led = Led {
+        timer,
+        fire_offset_ms,
+        cursor: blueprint.dispatch.cursor,
+        catch_up: blueprint.dispatch.catch_up,
+        act: &|fire| Box::pin(async move { dispatcher.dispatch(&fire).await }),
+    };
+    leadership.fire_all(&led).await;
 }
 
 /// Starts an executor: its consumers, and recovery where the guard keeps records.

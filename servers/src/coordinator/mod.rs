@@ -25,13 +25,15 @@
 
 mod belief;
 mod elections;
+mod failover;
 mod shards;
 
 pub use belief::{Belief, Ends, Fence};
 
 use crate::Ms;
 use elections::Elections;
-use scheduler::ports::{Epoch, SessionId, Shard};
+use failover::Notes;
+use scheduler::ports::{Epoch, Failover, Item, SessionId, Shard};
 use shards::Shards;
 use std::collections::BTreeMap;
 
@@ -48,6 +50,8 @@ pub struct Profile {
     pub gives_up_after: Ms,
     /// Whether any request keeps the session alive, not only a beat.
     pub any_request_counts: bool,
+    /// How often a client looks whether its standing has changed; 1: it is told at once.
+    pub look_every: Ms,
 }
 
 impl Profile {
@@ -62,6 +66,7 @@ impl Profile {
         beat_every: 6000,
         gives_up_after: 12_000,
         any_request_counts: true,
+        look_every: 1,
     };
 
     /// etcd with the lease of `concurrency.NewSession`: 60 s, kept alive after a third of it; the
@@ -73,6 +78,7 @@ impl Profile {
         beat_every: 20_000,
         gives_up_after: 60_000,
         any_request_counts: false,
+        look_every: 1,
     };
 
     /// Leader election of Kubernetes with the defaults of client-go's `leaderelection` as its
@@ -83,7 +89,20 @@ impl Profile {
         beat_every: 2000,
         gives_up_after: 10_000,
         any_request_counts: false,
+        look_every: 2000,
     };
+
+    /// The same with another timeout: what a client does keeps its share of it.
+    #[must_use]
+    pub const fn lasting(self, timeout: Ms) -> Profile {
+        let whole = if self.timeout > 0 { self.timeout } else { 1 };
+        Profile {
+            timeout,
+            beat_every: self.beat_every.saturating_mul(timeout) / whole,
+            gives_up_after: self.gives_up_after.saturating_mul(timeout) / whole,
+            ..self
+        }
+    }
 }
 
 /// The session is over, or never was: its instance has to join again.
@@ -107,6 +126,7 @@ pub struct Coordinator<M> {
     sessions: BTreeMap<SessionId, Session<M>>,
     elections: Elections,
     shards: Shards,
+    notes: Notes,
 }
 
 impl<M> Coordinator<M> {
@@ -118,7 +138,78 @@ impl<M> Coordinator<M> {
             sessions: BTreeMap::new(),
             elections: Elections::default(),
             shards: Shards::new(shards),
+            notes: Notes::default(),
         }
+    }
+
+    /// The same, with runs of shards that are done again when their owner's session is over.
+    #[must_use]
+    pub fn failing_over(self, policy: Failover) -> Self {
+        Coordinator {
+            notes: Notes::new(policy),
+            ..self
+        }
+    }
+
+    /// What its clients do.
+    pub const fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// Its client beat at this moment in the past, and nothing was heard of it since: as
+    /// [`Coordinator::beat`], for a driver that makes up for beats that it left out. Nothing ends by
+    /// it; a session that is over stays over.
+    pub fn heard(&mut self, at: Ms, session: SessionId) {
+        let ends = self.end_from(at);
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.ends = session.ends.max(ends);
+        }
+    }
+
+    /// When this session is over, if nothing more is heard of it; `None`: it is not open.
+    pub fn ends(&self, session: SessionId) -> Option<Ms> {
+        self.sessions.get(&session).map(|session| session.ends)
+    }
+
+    /// Notes that a run of a shard begins under this session.
+    ///
+    /// # Errors
+    ///
+    /// If the session is over.
+    pub fn begin(&mut self, now: Ms, session: SessionId, item: Item) -> Result<(), Expired> {
+        self.hear(now, session)?;
+        self.notes.begin(session, item);
+        Ok(())
+    }
+
+    /// Notes that the last run of a shard is done.
+    ///
+    /// # Errors
+    ///
+    /// If the session is over.
+    pub fn finish(&mut self, now: Ms, session: SessionId, shard: u32) -> Result<(), Expired> {
+        self.hear(now, session)?;
+        self.notes.finish(session, shard);
+        Ok(())
+    }
+
+    /// What former owners of its shards left behind; it is begun under this session with that.
+    ///
+    /// # Errors
+    ///
+    /// If the session is over.
+    pub fn take_over(&mut self, now: Ms, session: SessionId) -> Result<Vec<Item>, Expired> {
+        self.hear(now, session)?;
+        let shards = self.shards.of(session).into_iter();
+        Ok(self
+            .notes
+            .take_over(session, shards.map(|shard| shard.number)))
+    }
+
+    /// Whether something waits for this session to take it over.
+    pub fn is_owed(&self, session: SessionId) -> bool {
+        let shards = self.shards.of(session).into_iter();
+        self.notes.waits(shards.map(|shard| shard.number))
     }
 
     /// A session is opened.
@@ -238,6 +329,7 @@ impl<M> Coordinator<M> {
         if self.sessions.len() < before {
             let sessions = &self.sessions;
             self.elections.without(|id| !sessions.contains_key(&id));
+            self.notes.without(|id| !sessions.contains_key(&id));
             self.deal();
         }
     }

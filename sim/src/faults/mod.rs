@@ -91,6 +91,13 @@ pub(crate) fn on_step(world: &mut World, fault: &Fault, step: &'static Step, ids
 }
 
 fn strike(world: &mut World, strike: &Strike<'_>) -> Travel {
+    world.keep_sessions();
+    let travel = struck(world, strike);
+    world.standings_changed();
+    travel
+}
+
+fn struck(world: &mut World, strike: &Strike<'_>) -> Travel {
     let strike_by = match strike.fault.kind {
         FaultKind::LoseRequest => return lose_request::strike(world, strike),
         FaultKind::LoseReply => return lose_reply::strike(world, strike),

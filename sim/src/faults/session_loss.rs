@@ -8,5 +8,5 @@ pub(super) fn strike(world: &mut World, strike: &Strike<'_>) {
     let instance = strike.instance();
     world
         .coordinator
-        .lose(world.now, |member| *member == instance);
+        .lose(world.now, |member| member.instance == instance);
 }

@@ -5,7 +5,7 @@ use crate::servers::coordinator::{Coordinated, CoordinatorRequest};
 use crate::servers::{Request, Response};
 use scenarios::spec::Server;
 use scheduler::ports::{
-    At, CallError, Coordinator, Election, Epoch, Fut, SessionId, Shard, Standing,
+    At, CallError, Coordinator, Election, Epoch, Fut, Item, Monotonic, SessionId, Shard, Standing,
 };
 
 /// The answer to one question: of a response, the part that belongs to it.
@@ -59,6 +59,42 @@ impl Coordinator for Window {
         session: SessionId,
     ) -> Fut<'a, Result<Standing<Vec<Shard>>, CallError>> {
         self.coordinate(at, CoordinatorRequest::Shards(session), answer!(Owns))
+    }
+
+    fn begin<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+        item: &'a Item,
+    ) -> Fut<'a, Result<Standing<()>, CallError>> {
+        let request = CoordinatorRequest::Begin(session, item.clone());
+        self.coordinate(at, request, answer!(Noted))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+        shard: u32,
+    ) -> Fut<'a, Result<Standing<()>, CallError>> {
+        let request = CoordinatorRequest::Finish(session, shard);
+        self.coordinate(at, request, answer!(Noted))
+    }
+
+    fn take_over<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+    ) -> Fut<'a, Result<Standing<Vec<Item>>, CallError>> {
+        let request = CoordinatorRequest::TakeOver(session);
+        self.coordinate(at, request, answer!(TakenOver))
+    }
+
+    fn heard(&self, session: SessionId) -> Option<Monotonic> {
+        let instance = self.instance;
+        self.with(|world| world.heard_of_session(instance, session))
+            .flatten()
+            .map(Monotonic)
     }
 
     fn leave<'a>(&'a self, at: At<'a>, session: SessionId) -> Fut<'a, Result<(), CallError>> {

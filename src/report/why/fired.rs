@@ -62,7 +62,7 @@ fn by_one(story: &Story<'_>, two: &Two<'_>, [one, other]: [&Event; 2]) -> String
             past_guard(story, two).replacen(", and", ":", 1)
         );
     }
-    let timers = &story.execution.scenario.timers;
+    let timers = story.execution.scenario.timers_at_work();
     match timers.get(usize::from(story.told.slot.timer)) {
         Some(timer) if timer.registrations > 1 && one.at == other.at => format!(
             "{} is registered {} times in {who}, and each registration fired {slot} at {}{}.",

@@ -4,7 +4,7 @@ use super::Database;
 use evidence::{RecordState, Timestamp};
 use scheduler::guards::{TimeSource, state_number};
 use scheduler::ports::{Interest, Table, Value};
-use scheduler::tables::{OUTBOX, RUNS, outbox, runs};
+use scheduler::tables::{OUTBOX, RUNS, locks, outbox, runs};
 
 impl Database {
     /// The first moment, on the database's clock, at which a poll finds something as things are;
@@ -48,6 +48,12 @@ impl Database {
                     .filter_map(|row| due(&row.cells))
                     .min()
             }
+            Interest::Lapsed { table, key } => {
+                let row = self.tables.get(table, &key.into());
+                Some(row.map_or(0, |row| number(&row.cells, locks::UNTIL.0).max(0)))
+            }
+            // The coordinator is asked.
+            Interest::Standing { .. } => None,
         }
         .map(Timestamp)
     }

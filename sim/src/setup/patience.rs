@@ -1,0 +1,67 @@
+//! How long an execution may go on, and how much may happen in it.
+
+use crate::agenda::Ms;
+use crate::keyed::LEG_MAX_MS;
+use scenarios::Scenario;
+use scheduler::Span;
+use scheduler::dispatch::{ClaimConfig, LeaderVia};
+
+/// How often whoever leads by a row extends its lease until the last slot.
+pub(super) fn renewals(scenario: &Scenario, last_slot: Ms) -> u64 {
+    match &scenario.dispatch.claim {
+        ClaimConfig::Leader(claim) if claim.via == LeaderVia::Database => {
+            last_slot / claim.renew_every.ms().max(1)
+        }
+        _ => 0,
+    }
+}
+
+/// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the
+/// work may be begun anew as often as a run is retried.
+pub(super) const BEAT_ACTIONS: u64 = 32;
+
+/// How long the work of all slots takes one after the other: runs that queue up behind a busy
+/// executor are not stuck.
+pub(super) fn all_work(scenario: &Scenario) -> Ms {
+    let timers = scenario.timers_at_work();
+    let slots = timers.iter().map(|timer| u64::from(timer.slots));
+    let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
+    slots.sum::<u64>().saturating_mul(each)
+}
+
+/// The longest time that anything in the set-up waits for, backoff included, in ms.
+pub(super) fn longest_deadline(scenario: &Scenario) -> Ms {
+    let work = &scenario.work;
+    let mut longest = work
+        .call_timeout
+        .ms()
+        .max(work.takes.ms())
+        .max(work.retry.max_backoff.ms());
+    let broker = &scenario.broker;
+    let looks = broker.checked_every.0.map_or(0, Span::ms);
+    longest = longest.max(broker.ack_deadline.0.map_or(0, |span| span.ms() + looks));
+    longest = longest.max(broker.session_timeout.0.map_or(0, Span::ms));
+    longest = longest.max(broker.backoff.iter().max().map_or(0, |span| span.ms()) + looks);
+    longest = longest
+        .max(scenario.downstream.latency.ms())
+        .max(scenario.recovery.every.ms());
+    for (_, deadline) in scenario.guard.deadlines() {
+        longest = longest.max(deadline.ms());
+    }
+    if let scheduler::guards::GuardConfig::StateMachine(config) = &scenario.guard {
+        longest = longest.max(config.sweep_queued_after.0.map_or(0, Span::ms));
+    }
+    if let ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
+        longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
+    }
+    if let ClaimConfig::Leader(config) = &scenario.dispatch.claim
+        && config.via == LeaderVia::Database
+    {
+        longest = longest.max(config.lease.ms() + config.renew_every.ms());
+    }
+    if let Some(coordinator) = &scenario.coordinator {
+        let terms = coordinator.terms();
+        longest = longest.max(terms.timeout + terms.tick);
+    }
+    longest.max(LEG_MAX_MS)
+}
