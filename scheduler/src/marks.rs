@@ -124,6 +124,10 @@ marks! {
     FOUND = 42, "effect.found";
     /// The downstream was asked, and the effect was not there.
     NOT_FOUND = 43, "effect.not_found";
+    /// A claim by the timer's row found that somebody else had written it since the read.
+    CLAIM_OUTRUN = 44, "dispatch.claim_outrun";
+    /// An acquired row was to be given back and was no longer the claim's.
+    CLAIM_LOST = 45, "dispatch.claim_lost";
 }
 
 /// The marks that were hit.

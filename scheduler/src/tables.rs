@@ -20,7 +20,7 @@ pub const OWN: Table = Table(6);
 pub const COUNT: usize = 7;
 
 /// How many columns the rows of a table have at most.
-pub const COLUMNS: [u8; COUNT] = [6, 4, 1, 3, 1, 6, 8];
+pub const COLUMNS: [u8; COUNT] = [6, 4, 6, 3, 1, 6, 8];
 
 /// Columns of [`RUNS`].
 pub mod runs {
@@ -57,6 +57,18 @@ pub mod timers {
     use super::Column;
     /// scheduledTime of the last slot that was dispatched, ms.
     pub const CURSOR: Column = Column(0);
+    /// How often the row was claimed; of claims that compare it.
+    pub const VERSION: Column = Column(1);
+    /// 0: waiting, 1: acquired by whoever claimed it.
+    pub const STATE: Column = Column(2);
+    /// Trace of the run whose claim wrote the row last.
+    pub const OWNER: Column = Column(3);
+    /// Acquired since, ms on the database's clock.
+    pub const SINCE: Column = Column(4);
+    /// scheduledTime of the next slot, ms; `i64::MAX`: there is none. Where workers poll the rows.
+    pub const NEXT: Column = Column(5);
+    /// How many columns a row has that is claimed; other rows have [`CURSOR`] alone.
+    pub const ALL: usize = 6;
 }
 
 /// Columns of [`LOCKS`].

@@ -137,6 +137,7 @@ impl TimerLoop<'_> {
             trace,
             timer: self.timer.id.clone(),
             scheduled,
+            next: None,
         })
     }
 

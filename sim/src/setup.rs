@@ -374,5 +374,8 @@ fn longest_deadline(scenario: &Scenario) -> Ms {
     if let scheduler::dispatch::ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
         longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
     }
+    if let scheduler::dispatch::ClaimConfig::CompareState(config) = &scenario.dispatch.claim {
+        longest = longest.max(config.recover_after.0.map_or(0, Span::ms));
+    }
     longest.max(LEG_MAX_MS)
 }

@@ -7,6 +7,7 @@ mod check;
 mod coordinator;
 mod database;
 mod defaults;
+mod dispatch;
 pub(crate) mod document;
 mod downstream;
 mod error;

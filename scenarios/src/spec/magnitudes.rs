@@ -161,6 +161,11 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
             add("dispatch.claim.min_hold", claim.min_hold);
         }
     }
+    if let ClaimConfig::CompareState(claim) = &scenario.dispatch.claim
+        && let Some(span) = claim.recover_after.0
+    {
+        add("dispatch.claim.recover_after", span);
+    }
     deadlines
 }
 

@@ -43,24 +43,32 @@ fn in_place(scenario: &Scenario) -> bool {
 fn of_dispatch(step: &Step, scenario: &Scenario) -> Option<&'static str> {
     let (dispatch, in_place) = (&scenario.dispatch, in_place(scenario));
     let unique = dispatch.claim == ClaimConfig::UniqueRunKey;
+    let by_position = dispatch.claim.is_by_position();
     let in_outbox = dispatch.order == Order::Outbox;
     let one_call = dispatch.order == Order::OneTransaction && !in_place;
     if *step == steps::DISPATCH_CLAIM {
         let writes = creates_record(scenario) || (in_outbox && !in_place);
         let nothing = dispatch.claim == ClaimConfig::None && !writes;
-        return nothing.then_some("nobody claims a slot");
+        return match by_position {
+            true => Some("the slot is claimed by a read and a write"),
+            false => nothing.then_some("nobody claims a slot"),
+        };
     }
     if *step == steps::DISPATCH_CLAIM_READ {
-        return (!unique || one_call).then_some("the claim has no read of its own");
+        let reads = by_position || (unique && !one_call);
+        return (!reads).then_some("the claim has no read of its own");
     }
     if *step == steps::DISPATCH_CLAIM_WRITE {
-        return Some("the claim has no write of its own");
+        return (!by_position).then_some("the claim has no write of its own");
     }
     if *step == steps::DISPATCH_ADVANCE {
-        return (in_place || in_outbox).then_some("the position is recorded with the claim");
+        let acquired = matches!(dispatch.claim, ClaimConfig::CompareState(_));
+        let with_claim = in_place || in_outbox || (dispatch.claim.moves_position() && !one_call);
+        return (with_claim && !acquired).then_some("the position is recorded with the claim");
     }
     if *step == steps::DISPATCH_RESUME {
-        return (in_place && !unique).then_some("no position is kept, so none is read");
+        let kept = !in_place || unique || by_position;
+        return (!kept).then_some("no position is kept, so none is read");
     }
     if *step == steps::DISPATCH_RELEASE {
         let held = matches!(dispatch.claim, ClaimConfig::LockRow(_));

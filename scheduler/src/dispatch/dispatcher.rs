@@ -25,6 +25,14 @@ pub struct Dispatcher {
     retry: RetryConfig,
     pub(super) creates_record: bool,
     pub(super) unique: bool,
+    /// Whether the position is recorded with a claim that is made for this process.
+    positions: bool,
+    /// Whether the position is recorded only when the work is done (`polled`).
+    pub(super) late: bool,
+    /// Whether a slot that another has is looked at again by itself (`polled`).
+    pub(super) polls: bool,
+    /// Whether the run becomes a row of the queue instead of a message.
+    pub(super) rows: bool,
 }
 
 /// How a try ended, when no error stopped it.
@@ -75,7 +83,26 @@ impl Dispatcher {
             retry: retry.clone(),
             creates_record,
             unique: matches!(config.claim, super::ClaimConfig::UniqueRunKey),
+            // Only a claim in the database keeps a position there.
+            positions: matches!(config.claim, super::ClaimConfig::UniqueRunKey),
+            late: false,
+            polls: false,
+            rows: false,
         }
+    }
+
+    /// For workers that poll the rows of timers: each moves on with its claim or, in this order,
+    /// when its work is done.
+    pub(crate) fn polling(mut self) -> Self {
+        (self.positions, self.polls) = (true, true);
+        self.late = self.order == Order::DispatchThenAdvance;
+        self
+    }
+
+    /// For a queue that is a table: the run becomes a row in the transaction of the claim.
+    pub(crate) fn into_rows(mut self) -> Self {
+        self.rows = true;
+        self
     }
 
     /// Claims the slot, publishes its run and records the position, in the configured order; goes
@@ -99,9 +126,34 @@ impl Dispatcher {
         self.to_the_end(fire, &mut Progress::default(), None).await
     }
 
-    /// Gives the claim back after the work (`local`).
+    /// Gives the claim back after the work, and records the position where that comes last.
     pub(crate) async fn release_here(&self, fire: &Fire) {
+        if self.late {
+            self.advance_late(fire).await;
+        }
         self.claim.release(&self.ports, fire).await;
+    }
+
+    /// Tries to record the position until it is done or the instance stops.
+    async fn advance_late(&self, fire: &Fire) {
+        let mut progress = Progress::default();
+        let mut failures = 0;
+        loop {
+            let advanced = match self.claim.by_position() {
+                Some(claim) => {
+                    let nothing_else = Statements::new();
+                    self.let_go(claim, fire, &mut progress, nothing_else).await
+                }
+                None => self.advance(fire, &mut progress, vec![advance(fire)]).await,
+            };
+            let Err((step, error)) = advanced else { return };
+            self.tell(step, fire, failed(error));
+            progress.unsure |= !error.is_refusal();
+            failures += 1;
+            if backoff::pause(&*self.ports.runtime, &self.retry, failures).await == Wake::Stop {
+                return;
+            }
+        }
     }
 
     /// Tries until it is done; false if another has the slot or the instance stops. Without an
@@ -147,10 +199,12 @@ impl Dispatcher {
             }
             progress.acquired = true;
         }
+        if let Some(claim) = self.claim.by_position() {
+            return self.by_position(claim, fire, progress, order).await;
+        }
         match order {
             None => {
-                // Only a claim in the database keeps a position there.
-                let position = self.unique.then(|| advance(fire));
+                let position = (self.positions && !self.late).then(|| advance(fire));
                 self.claim_with(fire, progress, position).await
             }
             Some(Order::Outbox) => self.outbox(fire, progress).await,

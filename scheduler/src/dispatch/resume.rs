@@ -3,8 +3,8 @@
 //! The first instance that ever starts records that the timer exists from now on, so that a slot
 //! which nobody dispatched can be told from a slot before the timer's time.
 
-use super::CatchUp;
 use super::dispatcher::failed;
+use super::{CatchUp, ClaimConfig, position};
 use crate::backoff;
 use crate::marks;
 use crate::ports::{At, Expr, OnConflict, Ports, RowLock, Statement, Wake};
@@ -14,7 +14,7 @@ use crate::tables::{TIMERS, timers};
 use crate::timer::{Timer, first_slot};
 use crate::weakness::Weakness;
 use crate::work::RetryConfig;
-use evidence::{Ids, TimerId, Timestamp};
+use evidence::{Ids, Timestamp};
 
 /// The ordinal of the slot to fire first (and when, where the timer has a delay); `None` if the
 /// instance was stopped on the way.
@@ -22,9 +22,10 @@ pub async fn resume(
     ports: &Ports,
     timer: &Timer,
     catch_up: CatchUp,
+    claim: &ClaimConfig,
     retry: &RetryConfig,
 ) -> Option<(u32, Option<Timestamp>)> {
-    let cursor = read_cursor(ports, &timer.id, retry).await?;
+    let cursor = read_cursor(ports, timer, claim, false, retry).await?;
     if timer.delay.is_some() {
         return Some(first_slot(timer, ports.clock.now()));
     }
@@ -57,26 +58,65 @@ pub(crate) fn ordinal_from(timetable: &Timetable, from: Timestamp) -> u32 {
     ordinal
 }
 
-async fn read_cursor(ports: &Ports, timer: &TimerId, retry: &RetryConfig) -> Option<Timestamp> {
+/// Makes the row of a timer that workers poll, unless it is there; false if the instance was
+/// stopped on the way.
+pub(crate) async fn enrol(
+    ports: &Ports,
+    timer: &Timer,
+    claim: &ClaimConfig,
+    retry: &RetryConfig,
+) -> bool {
+    let cursor = read_cursor(ports, timer, claim, true, retry).await;
+    cursor.is_some()
+}
+
+/// What stands in a timer's row from now on: the position, and what the claim or a poller needs.
+fn row_of(timer: &Timer, started: Timestamp, claim: &ClaimConfig, polled: bool) -> Vec<Expr> {
+    let cursor = started.0 - 1;
+    if !polled && !claim.is_by_position() {
+        return vec![Expr::from(cursor)];
+    }
+    let first = ordinal_from(&timer.timetable, started);
+    position::unclaimed(cursor, due(&timer.timetable, first))
+}
+
+/// When a slot is due, ms; `i64::MAX` where there is none.
+pub(crate) fn due(timetable: &Timetable, ordinal: u32) -> i64 {
+    let planned = timetable.get(ordinal);
+    planned.map_or(i64::MAX, |planned| planned.scheduled.0)
+}
+
+async fn read_cursor(
+    ports: &Ports,
+    timer: &Timer,
+    claim: &ClaimConfig,
+    polled: bool,
+    retry: &RetryConfig,
+) -> Option<Timestamp> {
     let nobody = Ids::default();
     let at = At::new(&steps::DISPATCH_RESUME, &nobody);
     // Taken before the call: a slot that comes due while the call is on its way is not missed.
     let started = ports.clock.now();
     let mut failures = 0;
     loop {
-        let statements = vec![
+        let mut statements = vec![
             Statement::Insert {
                 table: TIMERS,
-                key: timer.text().clone(),
-                cells: vec![Expr::from(started.0 - 1)],
+                key: timer.id.text().clone(),
+                cells: row_of(timer, started, claim, polled),
                 on_conflict: OnConflict::Ignore,
             },
             Statement::Select {
                 table: TIMERS,
-                key: timer.text().clone(),
+                key: timer.id.text().clone(),
                 lock: RowLock::None,
             },
         ];
+        if let ClaimConfig::SelectForUpdate(config) = claim
+            && let Some(key) = config.row_of(&timer.id)
+        {
+            statements.insert(0, position::seeded(key));
+        }
         match ports.database.execute(at, statements).await {
             Ok(answers) => {
                 let row = answers.last().and_then(|answer| answer.rows().first());

@@ -5,18 +5,18 @@
 mod local;
 mod queued;
 
-use crate::dispatch::{ClaimConfig, DispatchConfig, Dispatcher};
+use crate::dispatch::{self, ClaimConfig, DispatchConfig, Dispatcher};
 use crate::effects::ProtectionConfig;
 use crate::executor::Executor;
 use crate::guards::{BusyPolicy, Guard, GuardConfig, GuardContext};
 use crate::handler::{BuiltIn, Handler};
-use crate::ports::{At, Fut};
+use crate::ports::{At, Fut, Ports};
 use crate::recovery::{self, RecoveryConfig, Requeue, Sweep};
 use crate::steps;
 use crate::timer::Timer;
 use crate::work::WorkConfig;
 use crate::{IdentityKey, Instance};
-use evidence::Ids;
+use evidence::{Ids, Timestamp};
 use std::sync::Arc;
 
 /// What an instance does: which parts of the pipeline run in it.
@@ -90,7 +90,14 @@ impl Blueprint {
 
     /// Whether the timers' positions survive in the database where there is no queue.
     fn keeps_positions(&self) -> bool {
-        self.dispatch.claim == ClaimConfig::UniqueRunKey
+        let claim = &self.dispatch.claim;
+        *claim == ClaimConfig::UniqueRunKey || claim.is_by_position()
+    }
+
+    /// Where a starting instance takes a timer up again; `None` if it was stopped on the way.
+    async fn resume(&self, ports: &Ports, timer: &Timer) -> Option<(u32, Option<Timestamp>)> {
+        let (dispatch, retry) = (&self.dispatch, &self.work.retry);
+        dispatch::resume(ports, timer, dispatch.catch_up, &dispatch.claim, retry).await
     }
 
     fn dispatcher(&self, instance: &Instance) -> Dispatcher {

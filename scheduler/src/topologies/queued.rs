@@ -42,8 +42,7 @@ async fn fire_all(
     fire_offset_ms: i64,
 ) {
     let ports = &instance.ports;
-    let (catch_up, retry) = (blueprint.dispatch.catch_up, &blueprint.work.retry);
-    let Some((ordinal, due)) = dispatch::resume(ports, timer, catch_up, retry).await else {
+    let Some((ordinal, due)) = blueprint.resume(ports, timer).await else {
         return;
     };
     let mut timer_loop = TimerLoop {
