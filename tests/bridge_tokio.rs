@@ -236,6 +236,7 @@ fn recommended() -> Arc<Blueprint> {
         recovery: RecoveryConfig::default(),
         concurrency: 1,
         busy: BusyPolicy::Defer,
+        polled: Default::default(),
         parts: Default::default(),
     })
 }

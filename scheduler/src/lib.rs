@@ -61,6 +61,7 @@ mod permits;
 pub mod ports;
 mod race;
 pub mod recovery;
+pub mod row_queue;
 pub mod schedules;
 mod span;
 pub mod steps;

@@ -26,6 +26,27 @@ pub struct RecoveryConfig {
     pub enabled: bool,
     /// How often each executor scans. Default 10 s.
     pub every: Span,
+    /// From when on the owner of a row of the queue counts as dead, where workers poll rows of
+    /// runs (`[topology] rows = "runs"`). Default: from its last heartbeat.
+    #[serde(skip_serializing_if = "DeadSince::is_default")]
+    pub dead_since: DeadSince,
+}
+
+/// From when on an owner that does not end its work counts as dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeadSince {
+    /// `ack_deadline` after its last heartbeat.
+    #[default]
+    LastHeartbeat,
+    /// `ack_deadline` after it began, whatever its heartbeat says (Oban's Lifeline).
+    Start,
+}
+
+impl DeadSince {
+    const fn is_default(&self) -> bool {
+        matches!(self, DeadSince::LastHeartbeat)
+    }
 }
 
 impl Default for RecoveryConfig {
@@ -33,6 +54,7 @@ impl Default for RecoveryConfig {
         RecoveryConfig {
             enabled: true,
             every: Span::secs(10),
+            dead_since: DeadSince::LastHeartbeat,
         }
     }
 }
@@ -168,7 +190,7 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, sweep: Sweep, requeue: 
             executor.execute_here(&ids).await;
         }
         Requeue::Publish => {
-            let at = At::new(&steps::BROKER_PUBLISH, &ids);
+            let at = At::new(ports.broker.steps().publish, &ids);
             match ports.broker.publish(at, envelope).await {
                 Ok(_) => ports
                     .journal

@@ -88,6 +88,20 @@ steps! {
     COORDINATOR_SHARDS = 35, "coordinator.shards", Scheduling;
     /// It ends its session.
     COORDINATOR_LEAVE = 36, "coordinator.leave", Scheduling;
+    /// A worker claims a row of the queue, in one call.
+    WORKER_CLAIM = 37, "worker.claim", Delivery;
+    /// A worker looks for a row that may be claimed, where that is a call of its own.
+    WORKER_CLAIM_READ = 38, "worker.claim.read", Delivery;
+    /// It claims the row that it has found.
+    WORKER_CLAIM_WRITE = 39, "worker.claim.write", Delivery;
+    /// The row is settled: done, or given up.
+    WORKER_DONE = 40, "worker.done", Delivery;
+    /// The row is given back for later.
+    WORKER_DEFER = 41, "worker.defer", Delivery;
+    /// The claim of the row is extended.
+    WORKER_RENEW = 42, "worker.renew", Delivery;
+    /// A worker looks for timers that are due.
+    WORKER_POLL = 43, "worker.poll", Scheduling;
 }
 
 /// The step with this name.

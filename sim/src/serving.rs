@@ -9,7 +9,7 @@ use crate::servers::{Request, Response, coordinator};
 use crate::world::World;
 use evidence::{Ids, Slot, SlotTag, What};
 use scenarios::spec::Server;
-use scheduler::ports::{CallError, Envelope, Interest, Published, Reply};
+use scheduler::ports::{CallError, Envelope, Published, Reply};
 use scheduler::steps;
 
 mod delivering;
@@ -97,11 +97,7 @@ impl World {
                     self.done(call, Response::Answers(working.answers));
                 }
                 if committed.tables != 0 {
-                    self.rearrange_polls(|interest| match interest {
-                        Interest::Pending { table, .. } | Interest::Overdue { table, .. } => {
-                            committed.touches(*table)
-                        }
-                    });
+                    self.rearrange_polls(|interest| committed.touches(interest.table()));
                 }
             }
             Ran::Refused(working) => {

@@ -83,6 +83,8 @@ pub(crate) struct Constants {
     pub(crate) planned: Arc<[Planned]>,
     pub(crate) conditions: Vec<InstanceTable>,
     pub(crate) local: bool,
+    /// Whether workers poll the rows of timers.
+    pub(crate) polls_timers: bool,
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
@@ -141,6 +143,7 @@ impl Setup {
             } else {
                 BusyPolicy::Defer
             },
+            polled: scenario.polled(),
             parts: PipelineParts {
                 guard: parts.guard.clone(),
                 handler: parts.handler.clone(),
@@ -289,7 +292,8 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         ),
         identity: scenario.identity.key,
         planned: planned.into(),
-        local: scenario.topology.kind.executes_where_it_fires(),
+        local: scenario.topology.executes_where_it_fires(),
+        polls_timers: scenario.topology.polls_timers(),
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),

@@ -1,7 +1,7 @@
 //! A scenario in one line: who is there, what guards, what protects.
 
 use scenarios::Scenario;
-use scenarios::file::TopologyKind;
+use scenarios::file::{Rows, TopologyKind};
 
 /// What a test brings along instead of the scenario's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -39,6 +39,14 @@ fn processes(scenario: &Scenario) -> String {
     let topology = &scenario.topology;
     match topology.kind {
         TopologyKind::Local => format!("local, {}", count(topology.instances, "instance")),
+        TopologyKind::Polled => format!(
+            "polled, {}, rows of {}",
+            count(topology.workers, "worker"),
+            match topology.rows {
+                Rows::Timers => "timers",
+                Rows::Runs => "runs",
+            }
+        ),
         TopologyKind::Queued => format!(
             "queued, {}, {}, {} broker",
             count(topology.schedulers, "scheduler"),

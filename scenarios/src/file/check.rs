@@ -41,6 +41,7 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     super::dispatch::check(document, scenario)?;
     super::database::check(document, scenario)?;
     topology(document, scenario)?;
+    super::polled::check(document, scenario)?;
     super::broker::check(document, scenario)?;
     timers(document, scenario)?;
     instances(document, scenario)?;
@@ -157,6 +158,12 @@ fn numbers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             MOST_INSTANCES,
         ),
         (
+            "topology.workers",
+            u64::from(topology.workers),
+            1,
+            MOST_INSTANCES,
+        ),
+        (
             "topology.concurrency",
             u64::from(topology.concurrency),
             1,
@@ -203,6 +210,7 @@ fn durations(document: &Document<'_>, scenario: &Scenario) -> Checked {
         ("work.call_timeout", scenario.work.call_timeout),
         ("dispatch.relay_every", scenario.dispatch.relay_every),
         ("recovery.every", scenario.recovery.every),
+        ("topology.poll", scenario.topology.poll),
     ] {
         if span == Span::ZERO {
             let key = path.rsplit('.').next().unwrap_or(path);

@@ -20,6 +20,7 @@ mod identity;
 mod instance;
 mod lock;
 mod moment;
+mod polled;
 mod repair;
 mod repairing;
 mod setting;
@@ -44,6 +45,7 @@ pub use identity::IdentityTable;
 pub use instance::{ClockTable, InstanceTable};
 pub use lock::LockTable;
 pub use repair::RepairTable;
+pub use scheduler::topologies::Rows;
 pub use setting::{Condition, Setting, SettingError};
 pub use signed::SignedSpan;
 pub use timer::TimerTable;
@@ -228,7 +230,7 @@ impl Scenario {
                 .iter()
                 .map(|timer| TimerId::new(timer.id.as_str()))
                 .collect(),
-            local: self.topology.kind.executes_where_it_fires(),
+            local: self.topology.executes_where_it_fires(),
             keeps_record: self.guard.keeps_record(),
         }
     }

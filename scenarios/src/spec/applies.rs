@@ -120,7 +120,7 @@ const fn inside(step: &'static evidence::Step, doing: Doing, clock: ReadsClock) 
 }
 
 /// Every step, by number.
-static TABLE: [Row; 37] = {
+static TABLE: [Row; 44] = {
     use ReadsClock::{Always, Never, OfClaim, OfGuard};
     use Repeats::Yes;
     use Server::{Broker, Coordinator, Downstream, Lock};
@@ -162,6 +162,13 @@ static TABLE: [Row; 37] = {
         call(&steps::COORDINATOR_CAMPAIGN, Coordinator, Yes),
         call(&steps::COORDINATOR_SHARDS, Coordinator, Yes),
         call(&steps::COORDINATOR_LEAVE, Coordinator, Yes),
+        sql(&steps::WORKER_CLAIM, Never),
+        sql(&steps::WORKER_CLAIM_READ, Never),
+        sql(&steps::WORKER_CLAIM_WRITE, Never),
+        sql(&steps::WORKER_DONE, Never),
+        sql(&steps::WORKER_DEFER, Never),
+        sql(&steps::WORKER_RENEW, Never),
+        sql(&steps::WORKER_POLL, Never),
     ]
 };
 

@@ -122,7 +122,9 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     }];
     let mut add = |name, span| deadlines.push(Deadline { name, span });
     let queued = scenario.topology.kind.has_broker();
-    if queued && let Some(span) = scenario.broker.ack_deadline.0 {
+    if scenario.topology.has_queue()
+        && let Some(span) = scenario.broker.ack_deadline.0
+    {
         add("broker.ack_deadline", span);
     }
     if queued {

@@ -228,3 +228,6 @@ fn seen(answers: &Answers) -> Position {
 fn won(answers: &Answers, checked: bool) -> bool {
     !checked || answers.first().is_some_and(Answer::changed)
 }
+
+#[cfg(test)]
+mod tests;

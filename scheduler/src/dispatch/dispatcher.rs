@@ -232,7 +232,9 @@ impl Dispatcher {
                 return Ok(Dispatched::Taken);
             }
         }
-        if !progress.claimed && (self.unique || self.claim.acquires() || self.creates_record) {
+        if !progress.claimed
+            && (self.unique || self.polls || self.claim.acquires() || self.creates_record)
+        {
             self.tell(step, fire, What::Claimed);
         }
         progress.claimed = true;

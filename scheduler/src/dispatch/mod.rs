@@ -28,7 +28,7 @@ pub use resume::resume;
 pub use select_for_update::{LockedRow, LocksPer, ReadsFrom, SelectForUpdateConfig};
 
 pub(crate) use dispatcher::failed;
-pub(crate) use position::Position;
+pub(crate) use position::{ACQUIRED, Position, WAITING};
 pub(crate) use resume::{due, enrol, ordinal_from};
 
 use crate::ports::{CallError, Fut, Ports, Statements, Table};

@@ -4,6 +4,7 @@ use super::dispatcher::{Dispatched, Progress, StepError, conflicts, failed};
 use super::statements::{advance, insert_outbox, queued};
 use super::{Dispatcher, Fire, relay};
 use crate::ports::{At, Isolation, Key, Statements};
+use crate::row_queue::insert_row;
 use crate::weakness::Weakness;
 use crate::{marks, steps};
 use evidence::What;
@@ -45,7 +46,13 @@ impl Dispatcher {
 
     /// The row of the queue that workers claim, and its record QUEUED.
     fn queued_row(&self, fire: &Fire) -> Statements {
-        let mut statements = vec![insert_outbox(fire, &self.outbox_key(fire), self.unique)];
+        let row = insert_row(
+            &fire.envelope(),
+            self.outbox_key(fire),
+            fire.trace.0,
+            self.unique,
+        );
+        let mut statements = vec![row];
         if self.creates_record {
             statements.push(queued(fire.run.text()));
         }

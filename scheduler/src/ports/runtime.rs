@@ -38,6 +38,30 @@ pub enum Interest {
         /// On whose clock leases end.
         leases: TimeSource,
     },
+    /// Timers whose next slot has come and whose row waits, or was acquired too long ago.
+    DueTimers {
+        /// The table of timers.
+        table: Table,
+        /// How long a row may be acquired; `None`: for ever.
+        recover_after: Option<Span>,
+    },
+    /// Rows of a queue that wait for a worker, or whose claim has ended.
+    Claimable {
+        /// The queue.
+        table: Table,
+    },
+}
+
+impl Interest {
+    /// The table whose changes matter.
+    pub const fn table(&self) -> Table {
+        match self {
+            Interest::Pending { table, .. }
+            | Interest::Overdue { table, .. }
+            | Interest::DueTimers { table, .. }
+            | Interest::Claimable { table } => *table,
+        }
+    }
 }
 
 /// Why a poller was woken.

@@ -3,7 +3,10 @@
 //! Each is a small wiring file over the same parts.
 
 mod local;
+mod polled;
 mod queued;
+
+pub use polled::{PolledConfig, Rows};
 
 use crate::dispatch::{self, ClaimConfig, DispatchConfig, Dispatcher};
 use crate::effects::ProtectionConfig;
@@ -28,6 +31,8 @@ pub enum Role {
     Scheduler,
     /// `queued`: consumes messages and executes runs.
     Executor,
+    /// `polled`: claims due rows of the database and executes their runs.
+    Worker,
 }
 
 /// Starts what runs in an instance. `fire_offset_ms` is how much later than planned it fires.
@@ -36,6 +41,7 @@ pub fn start(role: Role, instance: &Instance, blueprint: &Arc<Blueprint>, fire_o
         Role::Instance => local::start(instance, blueprint, fire_offset_ms),
         Role::Scheduler => queued::start_scheduler(instance, blueprint, fire_offset_ms),
         Role::Executor => queued::start_executor(instance, blueprint),
+        Role::Worker => polled::start(instance, blueprint, fire_offset_ms),
     }
 }
 
@@ -73,6 +79,8 @@ pub struct Blueprint {
     pub concurrency: u16,
     /// What happens to a busy run where the guard does not say.
     pub busy: BusyPolicy,
+    /// What the workers of `polled` do.
+    pub polled: PolledConfig,
     /// A test's own parts.
     pub parts: Parts,
 }
