@@ -230,6 +230,13 @@ mod tests {
                 "coordinator.campaign",
                 "coordinator.shards",
                 "coordinator.leave",
+                "worker.claim",
+                "worker.claim.read",
+                "worker.claim.write",
+                "worker.done",
+                "worker.defer",
+                "worker.renew",
+                "worker.poll",
             ]
         );
     }
