@@ -305,7 +305,9 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
         last_slot: last_slot.unwrap_or(0),
         patience,
-        budget: 20_000 + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots,
+        budget: 20_000
+            + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots
+            + of_polls(scenario, patience),
         skip_idle_polls: true,
         tell: false,
         nothing: Arc::from(""),
@@ -344,6 +346,21 @@ fn product(table: &DatabaseTable) -> Option<Profile> {
 /// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the
 /// work may be begun anew as often as a run is retried.
 const BEAT_ACTIONS: u64 = 32;
+
+/// Actions that one poll for due timers may cost in the budget: it is a call, and each row that it
+/// finds a firing and up to three calls more.
+const POLL_ACTIONS: u64 = 20;
+
+/// What workers may cost that look every so often whether a timer's row, which another holds, is
+/// free at last.
+fn of_polls(scenario: &Scenario, patience: Ms) -> u64 {
+    let topology = &scenario.topology;
+    if !topology.polls_timers() {
+        return 0;
+    }
+    let polls = patience / topology.poll.ms().max(1);
+    polls.saturating_mul(POLL_ACTIONS * u64::from(topology.workers))
+}
 
 /// How long the work of all slots takes one after the other: runs that queue up behind a busy
 /// executor are not stuck.
