@@ -241,6 +241,7 @@ fn recommended() -> Arc<Blueprint> {
         recovery: RecoveryConfig::default(),
         concurrency: 1,
         busy: BusyPolicy::Defer,
+        polled: Default::default(),
         parts: Default::default(),
     })
 }

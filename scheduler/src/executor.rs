@@ -42,6 +42,7 @@ impl Executor {
     /// Takes deliveries until the instance stops.
     pub async fn consume(self: Arc<Self>) {
         let ports = &self.instance.ports;
+        let deliver = ports.broker.steps().deliver;
         let mut failures = 0;
         while !ports.runtime.stopping() {
             // Carried by the call, so that nothing that decides later is in this loop's memory alone.
@@ -49,7 +50,7 @@ impl Executor {
                 attempt: failures,
                 ..Ids::default()
             };
-            let at = At::new(&steps::BROKER_DELIVER, &nobody);
+            let at = At::new(deliver, &nobody);
             let next = race::first(ports.broker.deliver(at), ports.runtime.stop_requested());
             match next.await {
                 First::Left(Ok(delivery)) => {
@@ -110,7 +111,7 @@ impl Executor {
 
     async fn renew(&self, ids: &Ids, delivery: &Delivery, every: Span) {
         let ports = &self.instance.ports;
-        let at = At::new(&steps::BROKER_RENEW, ids);
+        let at = At::new(ports.broker.steps().renew, ids);
         loop {
             ports.runtime.sleep(every).await;
             match ports.broker.renew(at, delivery.receipt).await {
@@ -123,25 +124,26 @@ impl Executor {
     /// Settles once: what goes wrong here is for the broker's deadline to mend.
     async fn settle(&self, ids: &Ids, delivery: &Delivery, settle: Settle) {
         let ports = &self.instance.ports;
+        let steps = ports.broker.steps();
         let (step, call): (&'static Step, _) = match settle {
             Settle::Ack => {
-                let step = &steps::BROKER_ACK;
+                let step = steps.ack;
                 (step, ports.broker.ack(At::new(step, ids), delivery.receipt))
             }
             Settle::Reject => {
                 self.mark(&marks::REJECTED);
-                let step = &steps::BROKER_REJECT;
+                let step = steps.reject;
                 (
                     step,
                     ports.broker.reject(At::new(step, ids), delivery.receipt),
                 )
             }
             Settle::Defer(_) if self.weak(Weakness::DeferralIsAcked) => {
-                let step = &steps::BROKER_ACK;
+                let step = steps.ack;
                 (step, ports.broker.ack(At::new(step, ids), delivery.receipt))
             }
             Settle::Defer(delay) => {
-                let step = &steps::BROKER_DEFER;
+                let step = steps.defer;
                 (
                     step,
                     ports

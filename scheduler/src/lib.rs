@@ -63,6 +63,7 @@ mod permits;
 pub mod ports;
 mod race;
 pub mod recovery;
+pub mod row_queue;
 pub mod schedules;
 mod session;
 mod span;

@@ -135,6 +135,10 @@ marks! {
     SESSION_OVER = 47, "coordinator.session_over";
     /// A new owner did again what a former one had left behind.
     FAILED_OVER = 48, "coordinator.failed_over";
+    /// A claim by the timer's row found that somebody else had written it since the read.
+    CLAIM_OUTRUN = 49, "dispatch.claim_outrun";
+    /// An acquired row was to be given back and was no longer the claim's.
+    CLAIM_LOST = 50, "dispatch.claim_lost";
 }
 
 /// The marks that were hit.

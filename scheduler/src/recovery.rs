@@ -29,10 +29,31 @@ pub struct RecoveryConfig {
     /// behind, whoever is at work at it. Default: no.
     #[serde(skip_serializing_if = "is_false")]
     pub on_start: bool,
+    /// From when on the owner of a row of the queue counts as dead, where workers poll rows of
+    /// runs (`[topology] rows = "runs"`). Default: from its last heartbeat.
+    #[serde(skip_serializing_if = "DeadSince::is_default")]
+    pub dead_since: DeadSince,
 }
 
 fn is_false(knob: &bool) -> bool {
     !*knob
+}
+
+/// From when on an owner that does not end its work counts as dead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeadSince {
+    /// `ack_deadline` after its last heartbeat.
+    #[default]
+    LastHeartbeat,
+    /// `ack_deadline` after it began, whatever its heartbeat says (Oban's Lifeline).
+    Start,
+}
+
+impl DeadSince {
+    const fn is_default(&self) -> bool {
+        matches!(self, DeadSince::LastHeartbeat)
+    }
 }
 
 impl Default for RecoveryConfig {
@@ -41,6 +62,7 @@ impl Default for RecoveryConfig {
             enabled: true,
             every: Span::secs(10),
             on_start: false,
+            dead_since: DeadSince::LastHeartbeat,
         }
     }
 }
@@ -181,7 +203,7 @@ async fn bring_back(executor: &Arc<Executor>, row: &Row, when: Condition, requeu
             executor.execute_here(&ids).await;
         }
         Requeue::Publish => {
-            let at = At::new(&steps::BROKER_PUBLISH, &ids);
+            let at = At::new(ports.broker.steps().publish, &ids);
             match ports.broker.publish(at, envelope).await {
                 Ok(_) => ports
                     .journal

@@ -96,6 +96,20 @@ steps! {
     COORDINATOR_TAKE_OVER = 39, "coordinator.take_over", Execution;
     /// Whoever leads by a lease in the database extends it.
     DISPATCH_RENEW = 40, "dispatch.renew", Scheduling;
+    /// A worker claims a row of the queue, in one call.
+    WORKER_CLAIM = 41, "worker.claim", Delivery;
+    /// A worker looks for a row that may be claimed, where that is a call of its own.
+    WORKER_CLAIM_READ = 42, "worker.claim.read", Delivery;
+    /// It claims the row that it has found.
+    WORKER_CLAIM_WRITE = 43, "worker.claim.write", Delivery;
+    /// The row is settled: done, or given up.
+    WORKER_DONE = 44, "worker.done", Delivery;
+    /// The row is given back for later.
+    WORKER_DEFER = 45, "worker.defer", Delivery;
+    /// The claim of the row is extended.
+    WORKER_RENEW = 46, "worker.renew", Delivery;
+    /// A worker looks for timers that are due.
+    WORKER_POLL = 47, "worker.poll", Scheduling;
 }
 
 /// The step with this name.

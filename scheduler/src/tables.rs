@@ -16,11 +16,14 @@ pub const EFFECTS: Table = Table(4);
 pub const CLAIMS: Table = Table(5);
 /// For a guard of a test's own: nothing else reads or writes it, and its columns are the guard's.
 pub const OWN: Table = Table(6);
+/// Runs that wait for a worker, where the queue is a table; by runKey, or runKey and what makes the
+/// row another one.
+pub const QUEUE: Table = Table(7);
 /// Number of tables.
-pub const COUNT: usize = 7;
+pub const COUNT: usize = 8;
 
 /// How many columns the rows of a table have at most.
-pub const COLUMNS: [u8; COUNT] = [6, 4, 1, 3, 1, 6, 8];
+pub const COLUMNS: [u8; COUNT] = [6, 4, 6, 3, 1, 6, 8, 7];
 
 /// Columns of [`RUNS`].
 pub mod runs {
@@ -57,6 +60,18 @@ pub mod timers {
     use super::Column;
     /// scheduledTime of the last slot that was dispatched, ms.
     pub const CURSOR: Column = Column(0);
+    /// How often the row was claimed; of claims that compare it.
+    pub const VERSION: Column = Column(1);
+    /// 0: waiting, 1: acquired by whoever claimed it.
+    pub const STATE: Column = Column(2);
+    /// Trace of the run whose claim wrote the row last.
+    pub const OWNER: Column = Column(3);
+    /// Acquired since, ms on the database's clock.
+    pub const SINCE: Column = Column(4);
+    /// scheduledTime of the next slot, ms; `i64::MAX`: there is none. Where workers poll the rows.
+    pub const NEXT: Column = Column(5);
+    /// How many columns a row has that is claimed; other rows have [`CURSOR`] alone.
+    pub const ALL: usize = 6;
 }
 
 /// Columns of [`LOCKS`].
@@ -68,6 +83,34 @@ pub mod locks {
     pub const OWNER: Column = Column(1);
     /// Locked since, ms.
     pub const SINCE: Column = Column(2);
+}
+
+/// Columns of [`QUEUE`].
+pub mod queue {
+    use super::Column;
+    /// 0: waits, 1: claimed, 2: done, 3: given up.
+    pub const STATE: Column = Column(0);
+    /// How often it was claimed.
+    pub const CLAIMS: Column = Column(1);
+    /// Waits: not to be claimed before, ms. Claimed: until when, ms. On the database's clock.
+    pub const UNTIL: Column = Column(2);
+    /// Trace of the run.
+    pub const TRACE: Column = Column(3);
+    /// Text of the runKey.
+    pub const RUN: Column = Column(4);
+    /// What tells the row from others of its run.
+    pub const NUMBER: Column = Column(5);
+    /// When whoever claimed it last gave a sign of life, ms.
+    pub const BEAT: Column = Column(6);
+
+    /// [`STATE`] of a row that waits to be claimed.
+    pub const WAITS: i64 = 0;
+    /// [`STATE`] of a row that is claimed.
+    pub const CLAIMED: i64 = 1;
+    /// [`STATE`] of a row that is done.
+    pub const DONE: i64 = 2;
+    /// [`STATE`] of a row that was given up.
+    pub const DEAD: i64 = 3;
 }
 
 /// Columns of [`EFFECTS`].

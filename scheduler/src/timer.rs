@@ -71,6 +71,62 @@ struct Coming {
     run: RunKey,
 }
 
+impl Coming {
+    fn ids(&self) -> Ids {
+        Ids {
+            slot: SlotTag::seal(self.slot),
+            run: Some(self.run.clone()),
+            ..Ids::default()
+        }
+    }
+}
+
+/// Turns a slot that has come into a run.
+async fn fire(ports: &Ports, timer: &Timer, mut coming: Coming) -> Option<Fire> {
+    let ids = coming.ids();
+    let at = At::new(&steps::TIMER_FIRE, &ids);
+    ports.runtime.pass(at).await;
+    if ports.weak(Weakness::KeyOfFiring) {
+        coming.run = RunKey::new(&timer.id, ports.clock.now()).ok()?;
+    }
+    let trace = TraceId(ports.runtime.random(at));
+    let ids = Ids {
+        run: Some(coming.run.clone()),
+        trace: Some(trace),
+        ..ids
+    };
+    ports
+        .journal
+        .record(At::new(&steps::TIMER_FIRE, &ids), What::Fired);
+    let (run, scheduled) = (coming.run, coming.scheduled);
+    Some(Fire {
+        ids,
+        run,
+        trace,
+        timer: timer.id.clone(),
+        scheduled,
+        next: None,
+    })
+}
+
+/// Turns the slot that a timer's row says is due into a run, for a worker that polls the rows;
+/// `None` for a time at which the timer has no slot.
+pub(crate) async fn fire_due(ports: &Ports, timer: &Timer, due: Timestamp) -> Option<Fire> {
+    let ordinal = crate::dispatch::ordinal_from(&timer.timetable, due);
+    let coming = timer.coming(ordinal, None)?;
+    let next = match timer.next {
+        NextFrom::FromSlot => ordinal + 1,
+        NextFrom::FromNow => {
+            let now = ports.clock.now().plus_ms(1);
+            let from = crate::dispatch::ordinal_from(&timer.timetable, now);
+            from.max(ordinal + 1)
+        }
+    };
+    let mut fire = fire(ports, timer, coming).await?;
+    fire.next = Some(crate::dispatch::due(&timer.timetable, next));
+    Some(fire)
+}
+
 impl Timer {
     /// Whether this instance carries the timer.
     pub fn is_on(&self, instance: InstanceId) -> bool {
@@ -136,12 +192,8 @@ impl TimerLoop<'_> {
     /// Waits for the next slot and turns it into a run; `None` when there is no further slot, or
     /// the instance stops.
     pub(crate) async fn next(&mut self) -> Option<Fire> {
-        let mut coming = self.timer.coming(self.ordinal, self.due)?;
-        let ids = Ids {
-            slot: SlotTag::seal(coming.slot),
-            run: Some(coming.run.clone()),
-            ..Ids::default()
-        };
+        let coming = self.timer.coming(self.ordinal, self.due)?;
+        let ids = coming.ids();
         let runtime = &*self.ports.runtime;
         let early = self.fire_offset_ms - self.timer.publish_ahead.as_i64();
         let until = coming.scheduled.plus_ms(early);
@@ -150,29 +202,9 @@ impl TimerLoop<'_> {
             First::Left(()) => {}
             First::Right(()) => return None,
         }
-        let at = At::new(&steps::TIMER_FIRE, &ids);
-        runtime.pass(at).await;
-        if self.ports.weak(Weakness::KeyOfFiring) {
-            coming.run = RunKey::new(&self.timer.id, self.ports.clock.now()).ok()?;
-        }
-        let trace = TraceId(runtime.random(at));
-        let ids = Ids {
-            run: Some(coming.run.clone()),
-            trace: Some(trace),
-            ..ids
-        };
-        self.ports
-            .journal
-            .record(At::new(&steps::TIMER_FIRE, &ids), What::Fired);
+        let fire = fire(self.ports, self.timer, coming).await?;
         self.ordinal += 1;
-        let (run, scheduled) = (coming.run, coming.scheduled);
-        Some(Fire {
-            ids,
-            run,
-            trace,
-            timer: self.timer.id.clone(),
-            scheduled,
-        })
+        Some(fire)
     }
 
     /// The run has been handled: from here the next slot is looked for.

@@ -1,10 +1,12 @@
 //! What is left when an execution has ended.
 
 use crate::servers::broker::holder_of;
+use crate::servers::database::Stored;
 use crate::world::World;
 use evidence::{Ended, Held, Holder, Planned, RecordAtRest, RecordState, Rest, Slot};
 use scheduler::guards::state_of;
-use scheduler::tables::{OUTBOX, RUNS, outbox, runs};
+use scheduler::ports::{Column, Value};
+use scheduler::tables::{OUTBOX, QUEUE, RUNS, TIMERS, outbox, queue, runs, timers};
 use std::sync::Arc;
 
 /// What still holds runs, and the execution records.
@@ -27,6 +29,7 @@ pub(crate) fn rest(world: &mut World, ended: Ended) -> Rest {
             }));
         }
     }
+    held.extend(held_by_rows(world));
     held.extend(world.hanging_attempts().map(|slot| Held {
         slot,
         by: Holder::Attempt,
@@ -57,6 +60,41 @@ pub(crate) fn rest(world: &mut World, ended: Ended) -> Rest {
         held,
         records,
     }
+}
+
+/// What the rows hold that workers poll: the runs in the queue, and the slots that are still to be
+/// fired.
+fn held_by_rows(world: &World) -> impl Iterator<Item = Held> {
+    let tables = &world.database.tables;
+    let number = |row: &Stored, column: Column| {
+        let cell = row.cells.get(usize::from(column.0));
+        cell.map_or(0, Value::int)
+    };
+    let runs = tables.rows(QUEUE).filter_map(move |(_, row)| {
+        let by = match number(row, queue::STATE) {
+            queue::WAITS => Holder::ReadyMessage,
+            queue::CLAIMED => Holder::UnackedMessage,
+            queue::DEAD => Holder::DeadLetter,
+            _ => return None,
+        };
+        let slot = row.slot.truth()?;
+        Some(Held { slot, by })
+    });
+    let slots = tables.rows(TIMERS).filter_map(move |(key, row)| {
+        let next = number(row, timers::NEXT);
+        let mut planned = world
+            .constants
+            .planned
+            .iter()
+            .filter(|_| world.constants.polls_timers);
+        let planned = planned
+            .find(|planned| planned.scheduled.0 == next && planned.run.timer_id().text() == key)?;
+        Some(Held {
+            slot: planned.slot,
+            by: Holder::ArmedTimer,
+        })
+    });
+    runs.chain(slots)
 }
 
 /// The slots that were due: those of the timetables, and those that timers with a delay came to.

@@ -10,7 +10,7 @@ use crate::servers::{Request, Response, coordinator};
 use crate::world::World;
 use evidence::{Ids, Slot, SlotTag, What};
 use scenarios::spec::Server;
-use scheduler::ports::{CallError, Envelope, Interest, Published, Reply};
+use scheduler::ports::{CallError, Envelope, Published, Reply};
 use scheduler::steps;
 
 mod delivering;
@@ -108,11 +108,10 @@ impl World {
                     self.done(call, Response::Answers(working.answers));
                 }
                 if committed.tables != 0 {
-                    self.rearrange_polls(|interest| match interest {
-                        Interest::Pending { table, .. }
-                        | Interest::Overdue { table, .. }
-                        | Interest::Lapsed { table, .. } => committed.touches(*table),
-                        Interest::Standing { .. } => false,
+                    self.rearrange_polls(|interest| {
+                        interest
+                            .table()
+                            .is_some_and(|table| committed.touches(table))
                     });
                 }
             }

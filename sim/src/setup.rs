@@ -23,7 +23,7 @@ use std::time::Duration;
 
 mod patience;
 
-use patience::{BEAT_ACTIONS, all_work, longest_deadline, renewals};
+use patience::{BEAT_ACTIONS, all_work, longest_deadline, of_polls, renewals};
 
 /// Makes a test's own downstream, once an execution.
 pub type OutsideFactory = dyn Fn() -> Box<dyn Outside> + Send + Sync;
@@ -94,6 +94,8 @@ pub(crate) struct Constants {
     pub(crate) local: bool,
     /// Whether there is a coordinator.
     pub(crate) coordinated: bool,
+    /// Whether workers poll the rows of timers.
+    pub(crate) polls_timers: bool,
     pub(crate) restart_after: Ms,
     pub(crate) call_timeout: Ms,
     pub(crate) effect_latency: Ms,
@@ -240,6 +242,7 @@ fn blueprint(scenario: &Scenario, timers: Vec<Timer>, parts: &Parts) -> Blueprin
         work: scenario.work.clone(),
         identity: scenario.identity.key,
         recovery: scenario.recovery.clone(),
+        polled: scenario.polled(),
         coordinator: scenario.coordinator.as_ref().map(|table| table.session()),
         shards: timers
             .iter()
@@ -247,7 +250,7 @@ fn blueprint(scenario: &Scenario, timers: Vec<Timer>, parts: &Parts) -> Blueprin
             .collect(),
         timers,
         concurrency: scenario.topology.concurrency,
-        busy: match scenario.topology.kind.executes_where_it_fires() {
+        busy: match scenario.topology.executes_where_it_fires() {
             true => BusyPolicy::Drop,
             false => BusyPolicy::Defer,
         },
@@ -300,8 +303,9 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         slot_by_run: Arc::new(slot_by_run),
         identity: scenario.identity.key,
         planned: planned.into(),
-        local: scenario.topology.kind.executes_where_it_fires(),
+        local: scenario.topology.executes_where_it_fires(),
         coordinated: scenario.coordinator.is_some(),
+        polls_timers: scenario.topology.polls_timers(),
         restart_after: scenario.topology.restart_after.ms(),
         call_timeout: scenario.work.call_timeout.ms(),
         effect_latency: scenario.downstream.latency.ms().max(1),
@@ -316,7 +320,8 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         patience,
         budget: 20_000
             + (2_000 + BEAT_ACTIONS * scenario.beats()) * slots
-            + BEAT_ACTIONS * renewals(scenario, last_slot.unwrap_or(0)),
+            + BEAT_ACTIONS * renewals(scenario, last_slot.unwrap_or(0))
+            + of_polls(scenario, patience),
         skip_idle_polls: true,
         tell: false,
         nothing: Arc::from(""),

@@ -22,7 +22,9 @@ use evidence::{Ended, History, Judging, Slot, judge};
 use scenarios::spec::RunRef;
 use scheduler::IdentityKey;
 use scheduler::ports::{Key, Table, Token, Value};
-use scheduler::tables::{self, CLAIMS, EFFECTS, LOCKS, OUTBOX, RUNS, TIMERS, outbox, runs, timers};
+use scheduler::tables::{
+    self, CLAIMS, EFFECTS, LOCKS, OUTBOX, QUEUE, RUNS, TIMERS, outbox, queue, runs, timers,
+};
 use std::sync::Arc;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
@@ -342,6 +344,7 @@ impl Closed {
             RUNS if own_key => cell(row, runs::STATE.0),
             CLAIMS => cell(row, runs::STATE.0),
             OUTBOX => cell(row, outbox::SENT.0),
+            QUEUE => cell(row, queue::STATE.0),
             EFFECTS => 0,
             LOCKS if self.constants.slot_by_run.get(key) == Some(&slot) => 0,
             _ => return None,

@@ -1,7 +1,7 @@
 //! A scenario in one line: who is there, what guards, what protects.
 
 use scenarios::Scenario;
-use scenarios::file::TopologyKind;
+use scenarios::file::{Rows, TopologyKind};
 
 /// What a test brings along instead of the scenario's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -49,6 +49,14 @@ fn processes(scenario: &Scenario) -> String {
                     .map_or(0, |table| table.shards),
                 "shard"
             )
+        ),
+        TopologyKind::Polled => format!(
+            "polled, {}, rows of {}",
+            count(topology.workers, "worker"),
+            match topology.rows {
+                Rows::Timers => "timers",
+                Rows::Runs => "runs",
+            }
         ),
         TopologyKind::Queued => format!(
             "queued, {}, {}, {} broker",

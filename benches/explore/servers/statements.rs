@@ -104,7 +104,7 @@ impl StatementDatabase {
                 });
                 Answer::Rows(row.into_iter().collect())
             }
-            Statement::Scan { .. } | Statement::Delete { .. } => {
+            Statement::Scan { .. } | Statement::Take { .. } | Statement::Delete { .. } => {
                 unreachable!("no call of the standard scenario scans or deletes")
             }
         }

@@ -194,8 +194,10 @@ fn settings(scenario: &Scenario, part: &Part) -> Option<toml::Table> {
 }
 
 fn setting(scenario: &Scenario, path: &str, value: &Value) -> Option<toml::Value> {
-    // Without a broker there is nothing to set.
-    if path.starts_with("broker") && !scenario.topology.kind.has_broker() {
+    // Without a broker there is nothing to set, unless a table is the queue.
+    let of_rows = ["broker.ack_deadline", "broker.renew_every"].contains(&path);
+    let of_rows = of_rows && scenario.topology.queues_in_table();
+    if path.starts_with("broker") && !scenario.topology.kind.has_broker() && !of_rows {
         return None;
     }
     match value {

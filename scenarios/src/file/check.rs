@@ -38,10 +38,11 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
     texts(document)?;
     numbers(document, scenario)?;
     durations(document, scenario)?;
-    claim(document)?;
     super::leading::check(document, scenario)?;
+    super::dispatch::check(document, scenario)?;
     super::database::check(document, scenario)?;
     topology(document, scenario)?;
+    super::polled::check(document, scenario)?;
     super::broker::check(document, scenario)?;
     timers(document, scenario)?;
     instances(document, scenario)?;
@@ -166,6 +167,12 @@ fn numbers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             MOST_INSTANCES,
         ),
         (
+            "topology.workers",
+            u64::from(topology.workers),
+            1,
+            MOST_INSTANCES,
+        ),
+        (
             "topology.concurrency",
             u64::from(topology.concurrency),
             1,
@@ -212,6 +219,7 @@ fn durations(document: &Document<'_>, scenario: &Scenario) -> Checked {
         ("work.call_timeout", scenario.work.call_timeout),
         ("dispatch.relay_every", scenario.dispatch.relay_every),
         ("recovery.every", scenario.recovery.every),
+        ("topology.poll", scenario.topology.poll),
     ] {
         if span == Span::ZERO {
             let key = path.rsplit('.').next().unwrap_or(path);
@@ -225,28 +233,6 @@ fn durations(document: &Document<'_>, scenario: &Scenario) -> Checked {
         return Err(document.error("judge.tolerance", "tolerance is longer than 100 years"));
     }
     Ok(())
-}
-
-/// Serde lets any key stand beside a `kind` that has no fields of its own.
-fn claim(document: &Document<'_>) -> Checked {
-    const WITHOUT_FIELDS: &[&str] = &["none", "unique_run_key"];
-    let kind = document.str("dispatch.claim.kind").unwrap_or_default();
-    let claim = document.get("dispatch.claim");
-    let keys = claim.and_then(|claim| claim.get_ref().as_table());
-    let foreign = keys
-        .into_iter()
-        .flatten()
-        .find(|(key, _)| key.get_ref() != "kind");
-    match foreign {
-        Some((key, _)) if WITHOUT_FIELDS.contains(&kind) => Err(document.error_at(
-            key.span(),
-            format!(
-                "unknown key `{}`; the claim `{kind}` has no fields",
-                key.get_ref()
-            ),
-        )),
-        _ => Ok(()),
-    }
 }
 
 fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {

@@ -10,6 +10,9 @@ use std::sync::LazyLock;
 /// In `local` nobody else is asked before a run starts.
 const LOCAL: &[(&str, &str)] = &[("dispatch.claim", "{ kind = \"none\" }")];
 
+/// Where the rows of timers are polled, nothing is published.
+const POLLED_TIMERS: &[(&str, &str)] = &[("dispatch.order", "\"advance_then_dispatch\"")];
+
 /// What each profile of a broker says where the file does not, key by key. The numbers and their
 /// sources are in [`servers::broker::profiles`].
 static PROFILES: LazyLock<Vec<(BrokerProfile, Defaults)>> = LazyLock::new(|| {
@@ -49,8 +52,12 @@ const GUARDS_WITH_BUSY: &[&str] = &["process_mutex", "lock_row", "redis_lock"];
 /// Writes the defaults into the document.
 pub(super) fn fill(document: &mut Document<'_>) {
     let kind = document.str("topology.kind");
-    let in_place = matches!(kind, Some("local" | "sharded"));
+    let polls_timers = kind == Some("polled") && document.str("topology.rows") != Some("runs");
+    let in_place = matches!(kind, Some("local" | "sharded")) || polls_timers;
     let mut defaults: Vec<(&str, &'static str)> = Vec::new();
+    if polls_timers {
+        defaults.extend(POLLED_TIMERS);
+    }
     if kind == Some("local") {
         defaults.extend(LOCAL);
     }
@@ -77,10 +84,8 @@ pub(super) fn fill(document: &mut Document<'_>) {
         .str("guard.kind")
         .is_some_and(|kind| GUARDS_WITH_BUSY.contains(&kind))
     {
-        defaults.push((
-            "guard.busy",
-            if in_place { "\"drop\"" } else { "\"defer\"" },
-        ));
+        let busy = if in_place { "\"drop\"" } else { "\"defer\"" };
+        defaults.push(("guard.busy", busy));
     }
     for (path, value) in defaults {
         document.default(path, value);

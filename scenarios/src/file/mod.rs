@@ -9,6 +9,7 @@ mod coordinator;
 mod database;
 mod defaults;
 mod deploy;
+mod dispatch;
 pub(crate) mod document;
 mod downstream;
 mod error;
@@ -22,6 +23,7 @@ mod instance;
 mod leading;
 mod lock;
 mod moment;
+mod polled;
 mod repair;
 mod repairing;
 mod setting;
@@ -49,6 +51,7 @@ pub use identity::IdentityTable;
 pub use instance::{ClockTable, InstanceTable, LinkTable, LinkedServer};
 pub use lock::LockTable;
 pub use repair::RepairTable;
+pub use scheduler::topologies::Rows;
 pub use setting::{Condition, Setting, SettingError};
 pub use signed::SignedSpan;
 pub use timer::TimerTable;
@@ -245,7 +248,7 @@ impl Scenario {
                 .iter()
                 .map(|timer| TimerId::new(timer.id.as_str()))
                 .collect(),
-            local: self.topology.kind.executes_where_it_fires(),
+            local: self.topology.executes_where_it_fires(),
             keeps_record: self.guard.keeps_record(),
         }
     }

@@ -81,7 +81,7 @@ impl Scenario {
 
     fn tables_in_use(&self) -> Vec<&'static str> {
         let mut tables = vec!["dispatch", "downstream", "guard", "topology", "work"];
-        if self.topology.kind.has_broker() {
+        if self.topology.has_queue() {
             tables.push("broker");
         }
         if self.recovery.enabled && matches!(self.guard, GuardConfig::StateMachine(_)) {

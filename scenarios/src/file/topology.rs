@@ -1,7 +1,8 @@
 //! `[topology]`: which processes there are, and how runs get from one to the other.
 
 use scheduler::Span;
-use scheduler::topologies::Role;
+use scheduler::row_queue::{StopHeartbeat, Take};
+use scheduler::topologies::{Role, Rows};
 use serde::{Deserialize, Serialize};
 
 /// `[topology]`.
@@ -16,12 +17,40 @@ pub struct Topology {
     pub executors: u8,
     /// local, sharded: processes that do both, `instance-1` and so on.
     pub instances: u8,
+    /// polled: processes that claim due rows of the database, `worker-1` and so on.
+    #[serde(skip_serializing_if = "is_two")]
+    pub workers: u8,
+    /// polled: what the rows are that workers claim.
+    #[serde(skip_serializing_if = "is_default")]
+    pub rows: Rows,
+    /// polled: how often each worker looks for rows. Default 1 s.
+    #[serde(skip_serializing_if = "is_a_second")]
+    pub poll: Span,
+    /// polled, rows of runs: how a worker claims a row. Default: atomically.
+    #[serde(skip_serializing_if = "is_default")]
+    pub take: Take,
+    /// polled, rows of runs: when a worker that is asked to stop ends its heartbeat (`[broker]
+    /// renew_every`). Default: when its work is done.
+    #[serde(skip_serializing_if = "is_default")]
+    pub stop_heartbeat: StopHeartbeat,
     /// How many runs one process works on at a time.
     pub concurrency: u16,
     /// How many accepted runs may wait inside a process.
     pub queue: QueueLimit,
     /// How long a process that crashed or stopped is away.
     pub restart_after: Span,
+}
+
+fn is_two(count: &u8) -> bool {
+    *count == 2
+}
+
+fn is_a_second(span: &Span) -> bool {
+    *span == Span::secs(1)
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 impl Default for Topology {
@@ -31,6 +60,11 @@ impl Default for Topology {
             schedulers: 2,
             executors: 2,
             instances: 2,
+            workers: 2,
+            rows: Rows::Timers,
+            poll: Span::secs(1),
+            take: Take::SkipLocked,
+            stop_heartbeat: StopHeartbeat::WhenDone,
             concurrency: 1,
             queue: QueueLimit::Unlimited,
             restart_after: Span::secs(5),
@@ -51,6 +85,7 @@ impl Topology {
                 names.extend(named("executor", self.executors));
                 names
             }
+            TopologyKind::Polled => named("worker", self.workers),
         }
     }
 
@@ -61,7 +96,33 @@ impl Topology {
             TopologyKind::Sharded => Role::Shardee,
             TopologyKind::Queued if place < self.schedulers => Role::Scheduler,
             TopologyKind::Queued => Role::Executor,
+            TopologyKind::Polled => Role::Worker,
         }
+    }
+
+    /// Whether whoever fires a run executes it, so that there is no message.
+    pub const fn executes_where_it_fires(&self) -> bool {
+        match self.kind {
+            TopologyKind::Local | TopologyKind::Sharded => true,
+            TopologyKind::Queued => false,
+            TopologyKind::Polled => matches!(self.rows, Rows::Timers),
+        }
+    }
+
+    /// Whether workers poll the rows of timers.
+    pub const fn polls_timers(&self) -> bool {
+        matches!(self.kind, TopologyKind::Polled) && matches!(self.rows, Rows::Timers)
+    }
+
+    /// Whether runs wait for a worker in a table of the database.
+    pub const fn queues_in_table(&self) -> bool {
+        matches!(self.kind, TopologyKind::Polled) && matches!(self.rows, Rows::Runs)
+    }
+
+    /// Whether runs are handed over by somebody who takes them back after a deadline: a broker, or
+    /// a table.
+    pub const fn has_queue(&self) -> bool {
+        self.kind.has_broker() || self.queues_in_table()
     }
 
     /// How many of the cast, from its beginning, run timers.
@@ -69,6 +130,7 @@ impl Topology {
         match self.kind {
             TopologyKind::Local | TopologyKind::Sharded => self.instances,
             TopologyKind::Queued => self.schedulers,
+            TopologyKind::Polled => self.workers,
         }
     }
 }
@@ -86,6 +148,8 @@ pub enum TopologyKind {
     /// Every instance fires the timers, and does the work of the shards that the coordinator deals
     /// to it, as Elastic-Job does: every slot is one run a shard, `report/0`, `report/1` and so on.
     Sharded,
+    /// Workers poll the database for due rows and claim them.
+    Polled,
 }
 
 impl TopologyKind {
@@ -95,22 +159,15 @@ impl TopologyKind {
             TopologyKind::Local => "local",
             TopologyKind::Queued => "queued",
             TopologyKind::Sharded => "sharded",
+            TopologyKind::Polled => "polled",
         }
     }
 
     /// Whether runs travel through a broker.
     pub const fn has_broker(self) -> bool {
         match self {
-            TopologyKind::Local | TopologyKind::Sharded => false,
+            TopologyKind::Local | TopologyKind::Sharded | TopologyKind::Polled => false,
             TopologyKind::Queued => true,
-        }
-    }
-
-    /// Whether whoever fires a run executes it, so that there is no message.
-    pub const fn executes_where_it_fires(self) -> bool {
-        match self {
-            TopologyKind::Local | TopologyKind::Sharded => true,
-            TopologyKind::Queued => false,
         }
     }
 
@@ -119,14 +176,31 @@ impl TopologyKind {
         match self {
             TopologyKind::Local | TopologyKind::Sharded => "`instances`",
             TopologyKind::Queued => "`schedulers` and `executors`",
+            TopologyKind::Polled => "`workers`",
         }
     }
 
     /// Keys of `[topology]` that belong to the others: they are not written beside this one.
     pub(super) const fn foreign_keys(self) -> &'static [&'static str] {
         match self {
-            TopologyKind::Local | TopologyKind::Sharded => &["schedulers", "executors"],
-            TopologyKind::Queued => &["instances"],
+            TopologyKind::Local | TopologyKind::Sharded => &[
+                "schedulers",
+                "executors",
+                "workers",
+                "rows",
+                "poll",
+                "take",
+                "stop_heartbeat",
+            ],
+            TopologyKind::Queued => &[
+                "instances",
+                "workers",
+                "rows",
+                "poll",
+                "take",
+                "stop_heartbeat",
+            ],
+            TopologyKind::Polled => &["schedulers", "executors", "instances"],
         }
     }
 }

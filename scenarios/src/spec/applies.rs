@@ -120,7 +120,7 @@ const fn inside(step: &'static evidence::Step, doing: Doing, clock: ReadsClock) 
 }
 
 /// Every step, by number.
-static TABLE: [Row; 41] = {
+static TABLE: [Row; 48] = {
     use ReadsClock::{Always, Never, OfClaim, OfGuard};
     use Repeats::Yes;
     use Server::{Broker, Coordinator, Downstream, Lock};
@@ -166,6 +166,13 @@ static TABLE: [Row; 41] = {
         call(&steps::COORDINATOR_FINISH, Coordinator, Yes),
         call(&steps::COORDINATOR_TAKE_OVER, Coordinator, Yes),
         sql(&steps::DISPATCH_RENEW, OfClaim),
+        sql(&steps::WORKER_CLAIM, Never),
+        sql(&steps::WORKER_CLAIM_READ, Never),
+        sql(&steps::WORKER_CLAIM_WRITE, Never),
+        sql(&steps::WORKER_DONE, Never),
+        sql(&steps::WORKER_DEFER, Never),
+        sql(&steps::WORKER_RENEW, Never),
+        sql(&steps::WORKER_POLL, Never),
     ]
 };
 

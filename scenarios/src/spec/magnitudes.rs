@@ -122,7 +122,9 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
     }];
     let mut add = |name, span| deadlines.push(Deadline { name, span });
     let queued = scenario.topology.kind.has_broker();
-    if queued && let Some(span) = scenario.broker.ack_deadline.0 {
+    if scenario.topology.has_queue()
+        && let Some(span) = scenario.broker.ack_deadline.0
+    {
         add("broker.ack_deadline", span);
     }
     if queued {
@@ -165,6 +167,11 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
         if claim.min_hold > Span::ZERO {
             add("dispatch.claim.min_hold", claim.min_hold);
         }
+    }
+    if let ClaimConfig::CompareState(claim) = &scenario.dispatch.claim
+        && let Some(span) = claim.recover_after.0
+    {
+        add("dispatch.claim.recover_after", span);
     }
     deadlines
 }

@@ -12,6 +12,7 @@ use scheduler::dispatch::{ClaimConfig, Cursor, LeaderVia, Order};
 use scheduler::effects::ProtectionConfig;
 use scheduler::guards::GuardConfig;
 use scheduler::ports::Failover;
+use scheduler::row_queue::Take;
 use scheduler::steps;
 
 /// Why no execution of this scenario comes to a step, in words; `None`: it may.
@@ -24,6 +25,11 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
     match part {
         "dispatch" => of_dispatch(step, scenario),
         "outbox" => of_outbox(scenario),
+        "worker" => of_worker(step, scenario),
+        "timer" => {
+            let waits = *step != steps::TIMER_WAIT || !scenario.topology.polls_timers();
+            (!waits).then_some("workers poll for timers, and nobody waits for one")
+        }
         "broker" => of_broker(step, scenario),
         "guard" | "lock" => of_guard(step, &scenario.guard),
         "downstream" => of_downstream(step, scenario),
@@ -34,9 +40,32 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
 }
 
 const NO_QUEUE: &str = "topology local has no queue";
+const NO_BROKER: &str = "workers poll the database, and there is no broker";
+
+fn of_worker(step: &Step, scenario: &Scenario) -> Option<&'static str> {
+    let topology = &scenario.topology;
+    if *step == steps::WORKER_POLL {
+        return (!topology.polls_timers()).then_some("nobody polls for timers that are due");
+    }
+    if !topology.queues_in_table() {
+        return Some("the queue is no table that workers poll");
+    }
+    let atomic = topology.take == Take::SkipLocked;
+    let renews = scenario.broker.renew_every.0.is_some();
+    let absent = match *step {
+        ref step if *step == steps::WORKER_CLAIM && !atomic => {
+            "a row is claimed by a read and a write"
+        }
+        ref step if *step == steps::WORKER_CLAIM_READ && atomic => "a row is claimed in one call",
+        ref step if *step == steps::WORKER_CLAIM_WRITE && atomic => "a row is claimed in one call",
+        ref step if *step == steps::WORKER_RENEW && !renews => "the claim of a row is not renewed",
+        _ => return None,
+    };
+    Some(absent)
+}
 
 fn in_place(scenario: &Scenario) -> bool {
-    scenario.topology.kind.executes_where_it_fires()
+    scenario.topology.executes_where_it_fires()
 }
 
 /// Whether slots are claimed by leadership that is kept there.
@@ -69,33 +98,44 @@ fn of_coordinator(step: &Step, scenario: &Scenario) -> Option<&'static str> {
 fn of_dispatch(step: &Step, scenario: &Scenario) -> Option<&'static str> {
     let (dispatch, in_place) = (&scenario.dispatch, in_place(scenario));
     let unique = dispatch.claim == ClaimConfig::UniqueRunKey;
+    let by_position = dispatch.claim.is_by_position();
     let in_outbox = dispatch.order == Order::Outbox;
     let by_row = led_by(LeaderVia::Database, scenario);
     let stored = dispatch.cursor == Cursor::Stored;
     let leads = matches!(dispatch.claim, ClaimConfig::Leader(_));
     let one_call = dispatch.order == Order::OneTransaction && !in_place;
+    let polled = scenario.topology.polls_timers();
+    let late = polled && dispatch.order == Order::DispatchThenAdvance;
     if *step == steps::DISPATCH_CLAIM {
-        let writes = creates_record(scenario) || (in_outbox && !in_place);
+        let with_claim = (in_outbox && !in_place) || (polled && !late);
+        let writes = creates_record(scenario) || with_claim;
         let unclaimed = dispatch.claim == ClaimConfig::None || leads;
         let moves = leads && stored && in_place;
         let nothing = unclaimed && !by_row && !moves && !writes;
-        return nothing.then_some("nobody claims a slot");
+        return match by_position {
+            true => Some("the slot is claimed by a read and a write"),
+            false => nothing.then_some("nobody claims a slot"),
+        };
     }
     if *step == steps::DISPATCH_CLAIM_READ {
-        return (!unique || one_call).then_some("the claim has no read of its own");
+        let reads = by_position || (unique && !one_call);
+        return (!reads).then_some("the claim has no read of its own");
     }
     if *step == steps::DISPATCH_CLAIM_WRITE {
-        return Some("the claim has no write of its own");
+        return (!by_position).then_some("the claim has no write of its own");
     }
     if *step == steps::DISPATCH_ADVANCE {
         if !stored && !creates_record(scenario) {
             return Some("positions are kept in memory");
         }
-        return (in_place || in_outbox).then_some("the position is recorded with the claim");
+        let acquired = matches!(dispatch.claim, ClaimConfig::CompareState(_));
+        let with_claim = in_place || in_outbox || (dispatch.claim.moves_position() && !one_call);
+        let with_claim = with_claim && !acquired && !late;
+        return with_claim.then_some("the position is recorded with the claim");
     }
     if *step == steps::DISPATCH_RESUME {
-        let reads = stored && (!in_place || unique || leads);
-        return (!reads).then_some("no position is kept, so none is read");
+        let kept = stored && (!in_place || unique || leads || by_position || polled);
+        return (!kept).then_some("no position is kept, so none is read");
     }
     if *step == steps::DISPATCH_RENEW {
         return (!by_row).then_some("nobody leads by a row");
@@ -115,6 +155,9 @@ fn creates_record(scenario: &Scenario) -> bool {
 
 fn of_outbox(scenario: &Scenario) -> Option<&'static str> {
     match scenario.dispatch.order {
+        _ if scenario.topology.kind == TopologyKind::Polled => {
+            Some("workers poll the rows themselves, and no relay publishes them")
+        }
         _ if in_place(scenario) => Some("topology local has no outbox"),
         Order::Outbox => None,
         _ => Some("the order of dispatch has no outbox"),
@@ -122,8 +165,10 @@ fn of_outbox(scenario: &Scenario) -> Option<&'static str> {
 }
 
 fn of_broker(step: &Step, scenario: &Scenario) -> Option<&'static str> {
-    if !scenario.topology.kind.has_broker() {
-        return Some(NO_QUEUE);
+    match scenario.topology.kind {
+        TopologyKind::Local | TopologyKind::Sharded => return Some(NO_QUEUE),
+        TopologyKind::Polled => return Some(NO_BROKER),
+        TopologyKind::Queued => {}
     }
     let renews = *step == steps::BROKER_RENEW && scenario.broker.renew_every.0.is_none();
     renews.then_some("the deadline of a delivery is not renewed")
@@ -192,6 +237,13 @@ mod tests {
                 "coordinator.finish",
                 "coordinator.take_over",
                 "dispatch.renew",
+                "worker.claim",
+                "worker.claim.read",
+                "worker.claim.write",
+                "worker.done",
+                "worker.defer",
+                "worker.renew",
+                "worker.poll",
             ]
         );
     }

@@ -27,8 +27,14 @@ pub struct Dispatcher {
     pub(super) unique: bool,
     /// Whether the timer's position is recorded.
     pub(super) moves: bool,
-    /// Whether it is where there is no queue.
-    moves_here: bool,
+    /// Whether the position is recorded with a claim that is made for this process.
+    positions: bool,
+    /// Whether the position is recorded only when the work is done (`polled`).
+    pub(super) late: bool,
+    /// Whether a slot that another has is looked at again by itself (`polled`).
+    pub(super) polls: bool,
+    /// Whether the run becomes a row of the queue instead of a message.
+    pub(super) rows: bool,
 }
 
 /// How a try ended, when no error stopped it.
@@ -82,8 +88,26 @@ impl Dispatcher {
             creates_record,
             unique,
             moves,
-            moves_here: moves && (unique || matches!(config.claim, ClaimConfig::Leader(_))),
+            // Only a claim of the slot keeps a position there.
+            positions: moves && (unique || matches!(config.claim, ClaimConfig::Leader(_))),
+            late: false,
+            polls: false,
+            rows: false,
         }
+    }
+
+    /// For workers that poll the rows of timers: each moves on with its claim or, in this order,
+    /// when its work is done.
+    pub(crate) fn polling(mut self) -> Self {
+        (self.positions, self.polls) = (true, true);
+        self.late = self.order == Order::DispatchThenAdvance;
+        self
+    }
+
+    /// For a queue that is a table: the run becomes a row in the transaction of the claim.
+    pub(crate) fn into_rows(mut self) -> Self {
+        self.rows = true;
+        self
     }
 
     /// Claims the slot, publishes its run and records the position, in the configured order; goes
@@ -107,9 +131,34 @@ impl Dispatcher {
         self.to_the_end(fire, &mut Progress::default(), None).await
     }
 
-    /// Gives the claim back after the work (`local`).
+    /// Gives the claim back after the work, and records the position where that comes last.
     pub(crate) async fn release_here(&self, fire: &Fire) {
+        if self.late {
+            self.advance_late(fire).await;
+        }
         self.claim.release(&self.ports, fire).await;
+    }
+
+    /// Tries to record the position until it is done or the instance stops.
+    async fn advance_late(&self, fire: &Fire) {
+        let mut progress = Progress::default();
+        let mut failures = 0;
+        loop {
+            let advanced = match self.claim.by_position() {
+                Some(claim) => {
+                    let nothing_else = Statements::new();
+                    self.let_go(claim, fire, &mut progress, nothing_else).await
+                }
+                None => self.advance(fire, &mut progress, vec![advance(fire)]).await,
+            };
+            let Err((step, error)) = advanced else { return };
+            self.tell(step, fire, failed(error));
+            progress.unsure |= !error.is_refusal();
+            failures += 1;
+            if backoff::pause(&*self.ports.runtime, &self.retry, failures).await == Wake::Stop {
+                return;
+            }
+        }
     }
 
     /// Tries until it is done; false if another has the slot or the instance stops. Without an
@@ -155,10 +204,12 @@ impl Dispatcher {
             }
             progress.acquired = true;
         }
+        if let Some(claim) = self.claim.by_position() {
+            return self.by_position(claim, fire, progress, order).await;
+        }
         match order {
             None => {
-                // Only a claim of the slot keeps a position there.
-                let position = self.moves_here.then(|| advance(fire));
+                let position = (self.positions && !self.late).then(|| advance(fire));
                 self.claim_with(fire, progress, position).await
             }
             Some(Order::Outbox) => self.outbox(fire, progress).await,
@@ -186,7 +237,9 @@ impl Dispatcher {
                 return Ok(Dispatched::Taken);
             }
         }
-        if !progress.claimed && (self.unique || self.claim.acquires() || self.creates_record) {
+        if !progress.claimed
+            && (self.unique || self.polls || self.claim.acquires() || self.creates_record)
+        {
             self.tell(step, fire, What::Claimed);
         }
         progress.claimed = true;

@@ -16,6 +16,9 @@ pub struct Fire {
     pub timer: TimerId,
     /// The planned time.
     pub scheduled: Timestamp,
+    /// What the timer's row says from now on of the slot after this one, where workers poll the
+    /// rows of timers (see [`crate::tables::timers::NEXT`]).
+    pub next: Option<i64>,
 }
 
 impl Fire {

@@ -8,7 +8,7 @@ mod by_row;
 mod by_session;
 
 use super::dispatcher::failed;
-use super::{CatchUp, Cursor, Fire};
+use super::{CatchUp, ClaimConfig, Cursor, Fire};
 use crate::ports::{At, CallError, Fut, Ports, Wake};
 use crate::race;
 use crate::session::{Belief, Session};
@@ -176,7 +176,14 @@ impl Leadership {
     async fn position(&self, led: &Led<'_>, before: Option<Position>) -> Option<Position> {
         match (led.cursor, before) {
             (Cursor::Stored, _) => {
-                super::resume(&self.ports, led.timer, led.catch_up, &self.retry).await
+                super::resume(
+                    &self.ports,
+                    led.timer,
+                    led.catch_up,
+                    &ClaimConfig::None,
+                    &self.retry,
+                )
+                .await
             }
             (Cursor::Memory, Some(before)) if !self.clear_on_loss => Some(before),
             (Cursor::Memory, _) => Some(first_slot(led.timer, self.ports.clock.now())),

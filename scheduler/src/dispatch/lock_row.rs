@@ -2,8 +2,8 @@
 //!
 //! Promises that two schedulers do not dispatch one timer at the same time. It says nothing about
 //! the slot: a scheduler whose clock is later than the holder's release (and than `min_hold`) takes
-//! the free row and dispatches the same slot again. Source: S1.10, ShedLock's lockAtLeastFor and
-//! lockAtMostFor.
+//! the free row and dispatches the same slot again. A hold that is counted from an earlier moment
+//! ends before its time. Source: S1.10, ShedLock's lockAtLeastFor and lockAtMostFor, B25, B28.
 
 use super::{Claim, Fire};
 use crate::Instance;
@@ -14,6 +14,7 @@ use crate::ports::{
 };
 use crate::tables::{LOCKS, locks};
 use crate::{guards::TimeSource, steps};
+use evidence::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// `claim = { kind = "lock_row", .. }`.
@@ -27,6 +28,40 @@ pub struct LockRowClaimConfig {
     pub max_hold: Span,
     /// Whose clock is compared with the row. Default: the instance's own.
     pub clock: TimeSource,
+    /// The moment that a hold is counted from. Default: now, on that clock.
+    #[serde(skip_serializing_if = "Base::is_now")]
+    pub base: Base,
+    /// How long before the claim the caller had opened the transaction that the claim joins; of
+    /// `base = "transaction_start"`. Default 60 s (B28).
+    #[serde(skip_serializing_if = "is_a_minute")]
+    pub opened_before: Span,
+}
+
+/// The moment that a hold is counted from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Base {
+    /// When the row is written.
+    #[default]
+    Now,
+    /// A time that the instance read once, when it started: a hold is over before it begins as
+    /// soon as the instance is older than the hold is long.
+    InstanceStart,
+    /// The start of a transaction that the caller had opened before: what `now()` says inside it
+    /// (PostgreSQL's transaction_timestamp).
+    TransactionStart,
+}
+
+impl Base {
+    const fn is_now(&self) -> bool {
+        matches!(self, Base::Now)
+    }
+}
+
+const A_MINUTE: Span = Span::secs(60);
+
+fn is_a_minute(span: &Span) -> bool {
+    *span == A_MINUTE
 }
 
 impl Default for LockRowClaimConfig {
@@ -35,6 +70,8 @@ impl Default for LockRowClaimConfig {
             min_hold: Span::ZERO,
             max_hold: Span::secs(1800),
             clock: TimeSource::Node,
+            base: Base::Now,
+            opened_before: A_MINUTE,
         }
     }
 }
@@ -43,6 +80,7 @@ impl Default for LockRowClaimConfig {
 pub(crate) struct LockRowClaim {
     config: LockRowClaimConfig,
     owner: i64,
+    started: Timestamp,
 }
 
 impl LockRowClaim {
@@ -52,7 +90,26 @@ impl LockRowClaim {
             Some(_) => instance.identity_number() as i64,
             None => i64::from(instance.id.0) << 16 | i64::from(instance.incarnation),
         };
-        LockRowClaim { config, owner }
+        let started = match config.base {
+            Base::InstanceStart => instance.ports.clock.now(),
+            _ => Timestamp::default(),
+        };
+        LockRowClaim {
+            config,
+            owner,
+            started,
+        }
+    }
+
+    /// The moment that a hold is counted from, and so much later.
+    fn base(&self, ports: &Ports, plus: Span) -> Expr {
+        match self.config.base {
+            Base::Now => self.now(ports, plus),
+            Base::InstanceStart => Expr::from(self.started.plus_ms(plus.as_i64()).0),
+            Base::TransactionStart => Expr::Now {
+                plus_ms: plus.as_i64() - self.config.opened_before.as_i64(),
+            },
+        }
     }
 
     fn now(&self, ports: &Ports, plus: Span) -> Expr {
@@ -97,9 +154,9 @@ impl Claim for LockRowClaim {
                     key,
                     Condition::all([Test::AtMost(locks::UNTIL, self.now(ports, Span::ZERO))]),
                     vec![
-                        (locks::UNTIL, self.now(ports, self.config.max_hold)),
+                        (locks::UNTIL, self.base(ports, self.config.max_hold)),
                         (locks::OWNER, Expr::from(self.owner)),
-                        (locks::SINCE, self.now(ports, Span::ZERO)),
+                        (locks::SINCE, self.base(ports, Span::ZERO)),
                     ],
                 ),
             ];

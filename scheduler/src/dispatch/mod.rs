@@ -4,27 +4,35 @@
 //! which *order* the message is published and the timer's position recorded. Both are read from
 //! [`DispatchConfig`].
 
+mod by_position;
+mod compare_state;
+mod compare_version;
 mod dispatcher;
 mod fire;
 mod leader;
 mod lock_row;
 mod none;
 mod order;
+mod position;
 mod relay;
 mod resume;
+mod select_for_update;
 mod statements;
 mod unique_run_key;
 
+pub use compare_state::{Compare, CompareStateConfig};
 pub use dispatcher::Dispatcher;
 pub use fire::Fire;
 pub use leader::{LeaderClaimConfig, LeaderVia};
-pub use lock_row::LockRowClaimConfig;
+pub use lock_row::{Base, LockRowClaimConfig};
 pub use relay::{RELAY_AFTER, relay};
 pub use resume::resume;
+pub use select_for_update::{LockedRow, LocksPer, ReadsFrom, SelectForUpdateConfig};
 
 pub(crate) use dispatcher::failed;
 pub(crate) use leader::{Leadership, Led};
-pub(crate) use resume::ordinal_from;
+pub(crate) use position::{ACQUIRED, Position, WAITING};
+pub(crate) use resume::{due, enrol, ordinal_from};
 
 use crate::ports::{CallError, Fut, Ports, Statements, Table};
 use crate::{Instance, Span};
@@ -71,6 +79,13 @@ pub enum ClaimConfig {
     LockRow(LockRowClaimConfig),
     /// Whoever believes that it leads.
     Leader(LeaderClaimConfig),
+    /// Whoever has locked a row with SELECT FOR UPDATE and then finds the slot ahead of the
+    /// timer's position.
+    SelectForUpdate(SelectForUpdateConfig),
+    /// Whoever turns the timer's row from waiting to acquired.
+    CompareState(CompareStateConfig),
+    /// Whoever finds the version of the timer's row as it was when it read it.
+    CompareVersion,
 }
 
 impl ClaimConfig {
@@ -81,7 +96,29 @@ impl ClaimConfig {
             ClaimConfig::UniqueRunKey => "unique_run_key",
             ClaimConfig::LockRow(_) => "lock_row",
             ClaimConfig::Leader(_) => "leader",
+            ClaimConfig::SelectForUpdate(_) => "select_for_update",
+            ClaimConfig::CompareState(_) => "compare_state",
+            ClaimConfig::CompareVersion => "compare_version",
         }
+    }
+
+    /// Whether it is the timer's row that is claimed, by its position.
+    pub const fn is_by_position(&self) -> bool {
+        matches!(
+            self,
+            ClaimConfig::SelectForUpdate(_)
+                | ClaimConfig::CompareState(_)
+                | ClaimConfig::CompareVersion
+        )
+    }
+
+    /// Whether the claim itself moves the timer's position past the slot, so that nobody can
+    /// record it later.
+    pub const fn moves_position(&self) -> bool {
+        matches!(
+            self,
+            ClaimConfig::SelectForUpdate(_) | ClaimConfig::CompareVersion
+        )
     }
 
     /// Builds the claim for one incarnation of an instance. `table` is where the unique runKey
@@ -94,6 +131,13 @@ impl ClaimConfig {
             ClaimConfig::LockRow(config) => {
                 Box::new(lock_row::LockRowClaim::new(config.clone(), instance))
             }
+            ClaimConfig::SelectForUpdate(config) => {
+                Box::new(select_for_update::SelectForUpdate::new(*config))
+            }
+            ClaimConfig::CompareState(config) => {
+                Box::new(compare_state::CompareState::new(*config))
+            }
+            ClaimConfig::CompareVersion => Box::new(compare_version::CompareVersion),
         }
     }
 }
@@ -162,6 +206,11 @@ pub(crate) trait Claim: Send + Sync {
     /// Whether [`Claim::acquire`] makes a call.
     fn acquires(&self) -> bool {
         false
+    }
+
+    /// How the timer's row is claimed, where that is the claim.
+    fn by_position(&self) -> Option<&dyn position::PositionClaim> {
+        None
     }
 
     /// After the dispatch.

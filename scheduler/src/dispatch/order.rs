@@ -4,6 +4,7 @@ use super::dispatcher::{Dispatched, Progress, StepError, conflicts, failed};
 use super::statements::{advance, insert_outbox, queued};
 use super::{Dispatcher, Fire, relay};
 use crate::ports::{At, Isolation, Key, Statements};
+use crate::row_queue::insert_row;
 use crate::weakness::Weakness;
 use crate::{marks, steps};
 use evidence::What;
@@ -18,6 +19,10 @@ impl Dispatcher {
         fire: &Fire,
         progress: &mut Progress,
     ) -> Result<Dispatched, StepError> {
+        if self.rows {
+            let with = self.queued_row(fire).into_iter().chain([advance(fire)]);
+            return self.claim_with(fire, progress, with).await;
+        }
         let key = self.outbox_key(fire);
         let row = insert_outbox(fire, &key, self.unique);
         let weak = |weakness| self.ports.weak(weakness);
@@ -26,14 +31,47 @@ impl Dispatcher {
         let position = moves.then(|| advance(fire));
         let with = row.into_iter().chain(position);
         let claimed = self.claim_with(fire, progress, with).await?;
-        if claimed == Dispatched::Done
-            && !progress.unsure
-            && let Err((step, error)) =
-                relay::send(&self.ports, fire, &key, self.creates_record).await
-        {
-            self.tell(step, fire, failed(error));
+        if claimed == Dispatched::Done && !progress.unsure {
+            self.send(fire, &key).await;
         }
         Ok(claimed)
+    }
+
+    /// What the run becomes in the transaction of its claim: a row of the outbox, or of the queue.
+    pub(super) fn made(&self, fire: &Fire) -> Statements {
+        if self.rows {
+            return self.queued_row(fire);
+        }
+        vec![insert_outbox(fire, &self.outbox_key(fire), self.unique)]
+    }
+
+    /// The row of the queue that workers claim, and its record QUEUED.
+    fn queued_row(&self, fire: &Fire) -> Statements {
+        let row = insert_row(
+            &fire.envelope(),
+            self.outbox_key(fire),
+            fire.trace.0,
+            self.unique,
+        );
+        let mut statements = vec![row];
+        if self.creates_record {
+            statements.push(queued(fire.run.text()));
+        }
+        statements
+    }
+
+    /// Publishes the row of the outbox that was made, unless somebody may have seen it before us.
+    pub(super) async fn send_made(&self, fire: &Fire, progress: &Progress) {
+        if !self.rows && !progress.unsure {
+            self.send(fire, &self.outbox_key(fire)).await;
+        }
+    }
+
+    async fn send(&self, fire: &Fire, key: &Key) {
+        let sent = relay::send(&self.ports, fire, key, self.creates_record).await;
+        if let Err((step, error)) = sent {
+            self.tell(step, fire, failed(error));
+        }
     }
 
     /// Claim, publish and position inside one open transaction: the commit can still fail after
@@ -98,7 +136,7 @@ impl Dispatcher {
     }
 
     /// The position, and the record QUEUED: the message has been accepted.
-    fn position(&self, fire: &Fire) -> Statements {
+    pub(super) fn position(&self, fire: &Fire) -> Statements {
         let mut statements = if self.moves {
             vec![advance(fire)]
         } else {
@@ -110,7 +148,11 @@ impl Dispatcher {
         statements
     }
 
-    async fn publish(&self, fire: &Fire, progress: &mut Progress) -> Result<(), StepError> {
+    pub(super) async fn publish(
+        &self,
+        fire: &Fire,
+        progress: &mut Progress,
+    ) -> Result<(), StepError> {
         if progress.published {
             return Ok(());
         }
@@ -127,7 +169,7 @@ impl Dispatcher {
         Ok(())
     }
 
-    async fn advance(
+    pub(super) async fn advance(
         &self,
         fire: &Fire,
         progress: &mut Progress,

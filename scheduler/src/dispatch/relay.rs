@@ -135,6 +135,7 @@ fn read(row: &Row) -> Option<Fire> {
         ids,
         timer: run.timer_id(),
         scheduled: run.scheduled(),
+        next: None,
         run,
         trace,
     })

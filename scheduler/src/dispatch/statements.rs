@@ -2,7 +2,7 @@
 
 use super::Fire;
 use crate::guards::state_number;
-use crate::ports::{Condition, Expr, Key, OnConflict, Statement, Statements, Test, Value};
+use crate::ports::{Column, Condition, Expr, Key, OnConflict, Statement, Statements, Test, Value};
 use crate::tables::{OUTBOX, RUNS, TIMERS, outbox, runs, timers};
 use evidence::RecordState;
 
@@ -12,10 +12,17 @@ pub(super) fn advance(fire: &Fire) -> Statement {
     Statement::Update {
         table: TIMERS,
         key: fire.timer.text().clone(),
-        when: Condition::all([Test::AtMost(timers::CURSOR, at.clone())]),
-        set: vec![(timers::CURSOR, at)],
+        when: Condition::all([Test::AtMost(timers::CURSOR, at)]),
+        set: moved(fire),
         required: false,
     }
+}
+
+/// The position, and where the row says so the next slot, once this slot is dispatched.
+pub(super) fn moved(fire: &Fire) -> Vec<(Column, Expr)> {
+    let mut set = vec![(timers::CURSOR, Expr::from(fire.scheduled.0))];
+    set.extend(fire.next.map(|next| (timers::NEXT, Expr::from(next))));
+    set
 }
 
 /// The record CREATED becomes QUEUED.

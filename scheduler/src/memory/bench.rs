@@ -368,6 +368,21 @@ impl Bench {
         events.map(|event| event.what).collect()
     }
 
+    /// The rows of a table.
+    pub(crate) fn rows(&self, table: crate::ports::Table) -> Vec<Row> {
+        self.database.port.rows(table)
+    }
+
+    /// The instance as a guard or a claim is built for it.
+    pub(crate) const fn instance(&self) -> &Instance {
+        &self.instance
+    }
+
+    /// The instance is asked to stop.
+    pub(crate) fn stop(&self) {
+        self.runtime.stop();
+    }
+
     /// The run's row.
     pub(crate) fn record(&self) -> Option<RunRow> {
         self.database.port.rows(RUNS).first().map(RunRow::of)

@@ -2,8 +2,8 @@
 
 use super::lock;
 use crate::ports::{
-    Answer, Answers, At, CallError, Cells, Clock, Condition, Database, Expr, Fut, Isolation, Key,
-    OnConflict, Row, Statement, Statements, Table, Transaction, Value,
+    Answer, Answers, At, CallError, Cells, Clock, Column, Condition, Database, Expr, Fut,
+    Isolation, Key, OnConflict, Row, Statement, Statements, Table, Transaction, Value,
 };
 use evidence::{SlotTag, Timestamp};
 use std::collections::BTreeMap;
@@ -153,16 +153,7 @@ impl Round<'_> {
                 set,
                 required,
             } => {
-                let changed = self.change(*table, key, when, |row, now| {
-                    let before = row.cells.clone();
-                    for (column, expr) in set {
-                        let place = usize::from(column.0);
-                        if row.cells.len() <= place {
-                            row.cells.resize(place + 1, Value::Null);
-                        }
-                        row.cells[place] = expr.evaluate(&before, now);
-                    }
-                });
+                let changed = self.change(*table, key, when, |row, now| assign(row, set, now));
                 (Answer::Affected(u32::from(changed)), changed || !required)
             }
             Statement::Select { table, key, .. } => {
@@ -174,6 +165,17 @@ impl Round<'_> {
                 let rows = self.table(*table).values();
                 let found = rows.filter(|row| when.holds(&row.cells, now)).cloned();
                 (Answer::Rows(found.collect()), true)
+            }
+            Statement::Take { table, when, set } => {
+                let now = self.now;
+                let mut rows = self.table(*table).values();
+                let first = rows.find(|row| when.holds(&row.cells, now));
+                let Some(key) = first.map(|row| row.key.clone()) else {
+                    return (Answer::Rows(Vec::new()), true);
+                };
+                self.change(*table, &key, when, |row, now| assign(row, set, now));
+                let row = self.table(*table).get(&key).cloned();
+                (Answer::Rows(row.into_iter().collect()), true)
             }
             Statement::Delete { table, key, when } => {
                 let there = self.change(*table, key, when, |_, _| {});
@@ -231,9 +233,24 @@ impl Round<'_> {
         }
         let before = row.clone();
         change(row, now);
-        row.slot = slot;
+        // A row that nobody's run has written belongs to nobody's slot.
+        if slot != SlotTag::NONE {
+            row.slot = slot;
+        }
         self.undo.push((table, key.clone(), Some(before)));
         true
+    }
+}
+
+/// Gives the row's columns new values.
+fn assign(row: &mut Row, set: &[(Column, Expr)], now: Timestamp) {
+    let before = row.cells.clone();
+    for (column, expr) in set {
+        let place = usize::from(column.0);
+        if row.cells.len() <= place {
+            row.cells.resize(place + 1, Value::Null);
+        }
+        row.cells[place] = expr.evaluate(&before, now);
     }
 }
 

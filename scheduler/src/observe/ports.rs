@@ -5,9 +5,9 @@ use crate::Span;
 use crate::marks::Mark;
 use crate::ports::{
     Answers, At, Broker, CallError, Coordinator, Database, Delivery, Downstream, Election,
-    Envelope, Epoch, Fut, Interest, Isolation, Journal, LockKey, LockService, Monotonic, Published,
-    Receipt, Reply, Request, Runtime, SessionId, Settled, Shard, Standing, Statements, Token,
-    Transaction, Wake,
+    Envelope, Epoch, Fut, Interest, Isolation, Item, Journal, LockKey, LockService, Monotonic,
+    Published, QueueSteps, Receipt, Reply, Request, Runtime, SessionId, Settled, Shard, Standing,
+    Statements, Token, Transaction, Wake,
 };
 use evidence::{Timestamp, What};
 use std::sync::{Arc, PoisonError};
@@ -150,6 +150,10 @@ impl Transaction for WatchedTransaction {
 }
 
 impl Broker for Watched<dyn Broker> {
+    fn steps(&self) -> &'static QueueSteps {
+        self.port.steps()
+    }
+
     fn publish<'a>(
         &'a self,
         at: At<'a>,
@@ -265,6 +269,36 @@ impl Coordinator for Watched<dyn Coordinator> {
         session: SessionId,
     ) -> Fut<'a, Result<Standing<Vec<Shard>>, CallError>> {
         self.call(at, self.port.shards(at, session))
+    }
+
+    fn begin<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+        item: &'a Item,
+    ) -> Fut<'a, Result<Standing<()>, CallError>> {
+        self.call(at, self.port.begin(at, session, item))
+    }
+
+    fn finish<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+        shard: u32,
+    ) -> Fut<'a, Result<Standing<()>, CallError>> {
+        self.call(at, self.port.finish(at, session, shard))
+    }
+
+    fn take_over<'a>(
+        &'a self,
+        at: At<'a>,
+        session: SessionId,
+    ) -> Fut<'a, Result<Standing<Vec<Item>>, CallError>> {
+        self.call(at, self.port.take_over(at, session))
+    }
+
+    fn heard(&self, session: SessionId) -> Option<Monotonic> {
+        self.port.heard(session)
     }
 
     fn leave<'a>(&'a self, at: At<'a>, session: SessionId) -> Fut<'a, Result<(), CallError>> {

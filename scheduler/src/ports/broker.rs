@@ -1,8 +1,8 @@
 //! The queue between scheduler and executor.
 
 use super::{At, CallError, Fut};
-use crate::Span;
-use evidence::{MessageId, RunKey, SlotTag, TraceId};
+use crate::{Span, steps};
+use evidence::{MessageId, RunKey, SlotTag, Step, TraceId};
 use std::sync::Arc;
 
 /// What is published: a run, not an effect.
@@ -53,8 +53,40 @@ pub enum Settled {
     NotYours,
 }
 
+/// What the calls of a queue are named in the pipeline.
+#[derive(Debug)]
+pub struct QueueSteps {
+    /// A run is handed to the queue.
+    pub publish: &'static Step,
+    /// A consumer gets it.
+    pub deliver: &'static Step,
+    /// It is settled as done.
+    pub ack: &'static Step,
+    /// It is settled as not to be tried again.
+    pub reject: &'static Step,
+    /// It is given back for later.
+    pub defer: &'static Step,
+    /// Its deadline is extended.
+    pub renew: &'static Step,
+}
+
+/// Of a broker.
+pub static OF_BROKER: QueueSteps = QueueSteps {
+    publish: &steps::BROKER_PUBLISH,
+    deliver: &steps::BROKER_DELIVER,
+    ack: &steps::BROKER_ACK,
+    reject: &steps::BROKER_REJECT,
+    defer: &steps::BROKER_DEFER,
+    renew: &steps::BROKER_RENEW,
+};
+
 /// A broker, as one instance is connected to it.
 pub trait Broker: Send + Sync {
+    /// What its calls are named.
+    fn steps(&self) -> &'static QueueSteps {
+        &OF_BROKER
+    }
+
     /// Hands a run to the broker and waits for its confirm.
     fn publish<'a>(
         &'a self,

@@ -215,6 +215,17 @@ pub enum Statement {
         /// Where.
         when: Condition,
     },
+    /// Changes the first row, in key order, where the condition holds and which nobody else has
+    /// locked, and gives it as it is then: an update of the row that SELECT .. LIMIT 1 FOR UPDATE
+    /// SKIP LOCKED finds, RETURNING it.
+    Take {
+        /// The table.
+        table: Table,
+        /// Where.
+        when: Condition,
+        /// New values.
+        set: Vec<(Column, Expr)>,
+    },
     /// Removes the row with this key where the condition holds.
     Delete {
         /// The table.

@@ -11,7 +11,7 @@ mod lock;
 mod runtime;
 pub mod sql;
 
-pub use broker::{Broker, Delivery, Envelope, Published, Receipt, Settled};
+pub use broker::{Broker, Delivery, Envelope, OF_BROKER, Published, QueueSteps, Receipt, Settled};
 pub use coordinator::{Coordinator, Election, Epoch, Failover, Item, SessionId, Shard, Standing};
 pub use database::{
     Answer, Answers, Cells, Column, Condition, Database, Expr, Isolation, Key, OnConflict, Row,

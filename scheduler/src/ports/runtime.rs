@@ -51,6 +51,32 @@ pub enum Interest {
         /// The row.
         key: &'static str,
     },
+    /// Timers whose next slot has come and whose row waits, or was acquired too long ago.
+    DueTimers {
+        /// The table of timers.
+        table: Table,
+        /// How long a row may be acquired; `None`: for ever.
+        recover_after: Option<Span>,
+    },
+    /// Rows of a queue that wait for a worker, or whose claim has ended.
+    Claimable {
+        /// The queue.
+        table: Table,
+    },
+}
+
+impl Interest {
+    /// The table whose changes matter; `None`: those of no table.
+    pub const fn table(&self) -> Option<Table> {
+        match self {
+            Interest::Pending { table, .. }
+            | Interest::Overdue { table, .. }
+            | Interest::Lapsed { table, .. }
+            | Interest::DueTimers { table, .. }
+            | Interest::Claimable { table } => Some(*table),
+            Interest::Standing { .. } => None,
+        }
+    }
 }
 
 /// Why a poller was woken.

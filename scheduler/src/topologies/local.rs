@@ -55,8 +55,7 @@ impl Worker {
     ) {
         let ports = &instance.ports;
         let (ordinal, due) = if blueprint.keeps_positions() {
-            let (catch_up, retry) = (blueprint.dispatch.catch_up, &blueprint.work.retry);
-            match dispatch::resume(ports, timer, catch_up, retry).await {
+            match blueprint.resume(ports, timer).await {
                 Some(position) => position,
                 None => return,
             }

@@ -3,15 +3,18 @@
 //! Each is a small wiring file over the same parts.
 
 mod local;
+mod polled;
 mod queued;
 mod sharded;
 
-use crate::dispatch::{ClaimConfig, Cursor, DispatchConfig, Dispatcher, Leadership};
+pub use polled::{PolledConfig, Rows};
+
+use crate::dispatch::{self, ClaimConfig, Cursor, DispatchConfig, Dispatcher, Leadership};
 use crate::effects::ProtectionConfig;
 use crate::executor::Executor;
 use crate::guards::{BusyPolicy, Guard, GuardConfig, GuardContext};
 use crate::handler::{BuiltIn, Handler};
-use crate::ports::{At, Fut};
+use crate::ports::{At, Fut, Ports};
 use crate::race::{self, First};
 use crate::recovery::{self, RecoveryConfig, Requeue, Sweep};
 use crate::session::{Session, SessionTerms};
@@ -19,7 +22,7 @@ use crate::steps;
 use crate::timer::Timer;
 use crate::work::WorkConfig;
 use crate::{IdentityKey, Instance, Span};
-use evidence::Ids;
+use evidence::{Ids, Timestamp};
 use std::sync::Arc;
 
 /// What an instance does: which parts of the pipeline run in it.
@@ -33,6 +36,8 @@ pub enum Role {
     Executor,
     /// `sharded`: fires timers and executes the runs of the shards that it owns.
     Shardee,
+    /// `polled`: claims due rows of the database and executes their runs.
+    Worker,
 }
 
 /// Starts what runs in an instance. `fire_offset_ms` is how much later than planned it fires.
@@ -42,6 +47,7 @@ pub fn start(role: Role, instance: &Instance, blueprint: &Arc<Blueprint>, fire_o
         Role::Scheduler => queued::start_scheduler(instance, blueprint, fire_offset_ms),
         Role::Executor => queued::start_executor(instance, blueprint),
         Role::Shardee => sharded::start(instance, blueprint, fire_offset_ms),
+        Role::Worker => polled::start(instance, blueprint, fire_offset_ms),
     }
 }
 
@@ -83,6 +89,8 @@ pub struct Blueprint {
     pub concurrency: u16,
     /// What happens to a busy run where the guard does not say.
     pub busy: BusyPolicy,
+    /// What the workers of `polled` do.
+    pub polled: PolledConfig,
     /// A test's own parts.
     pub parts: Parts,
 }
@@ -100,7 +108,15 @@ impl Blueprint {
 
     /// Whether the timers' positions survive in the database where there is no queue.
     fn keeps_positions(&self) -> bool {
-        self.dispatch.cursor == Cursor::Stored && self.dispatch.claim == ClaimConfig::UniqueRunKey
+        let claim = &self.dispatch.claim;
+        let kept = *claim == ClaimConfig::UniqueRunKey || claim.is_by_position();
+        self.dispatch.cursor == Cursor::Stored && kept
+    }
+
+    /// Where a starting instance takes a timer up again; `None` if it was stopped on the way.
+    async fn resume(&self, ports: &Ports, timer: &Timer) -> Option<(u32, Option<Timestamp>)> {
+        let (dispatch, retry) = (&self.dispatch, &self.work.retry);
+        dispatch::resume(ports, timer, dispatch.catch_up, &dispatch.claim, retry).await
     }
 
     /// The session of an instance at the coordinator, where there is one.

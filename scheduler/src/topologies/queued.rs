@@ -17,7 +17,24 @@ pub(super) fn start_scheduler(
     fire_offset_ms: i64,
 ) {
     let runtime = &instance.ports.runtime;
-    let dispatcher = Arc::new(blueprint.dispatcher(instance));
+    let dispatcher = blueprint.dispatcher(instance);
+    start_timers(instance, blueprint, dispatcher, fire_offset_ms);
+    if blueprint.dispatch.order == Order::Outbox {
+        let every = blueprint.dispatch.relay_every;
+        let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
+        let relay = dispatch::relay(instance.clone(), every, anchor, blueprint.creates_record());
+        runtime.spawn(Box::pin(relay));
+    }
+}
+
+/// Starts one loop a timer, each of which dispatches what it fires.
+pub(super) fn start_timers(
+    instance: &Instance,
+    blueprint: &Arc<Blueprint>,
+    dispatcher: dispatch::Dispatcher,
+    fire_offset_ms: i64,
+) {
+    let dispatcher = Arc::new(dispatcher);
     let leadership = blueprint.leadership(instance);
     blueprint.start_timers(instance, |place| {
         let (instance, blueprint) = (instance.clone(), blueprint.clone());
@@ -33,12 +50,6 @@ pub(super) fn start_scheduler(
             fire_all(&instance, &blueprint, timer, &dispatcher, fire_offset_ms).await;
         })
     });
-    if blueprint.dispatch.order == Order::Outbox {
-        let every = blueprint.dispatch.relay_every;
-        let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
-        let relay = dispatch::relay(instance.clone(), every, anchor, blueprint.creates_record());
-        runtime.spawn(Box::pin(relay));
-    }
 }
 
 async fn fire_all(
@@ -49,10 +60,9 @@ async fn fire_all(
     fire_offset_ms: i64,
 ) {
     let ports = &instance.ports;
-    let (catch_up, retry) = (blueprint.dispatch.catch_up, &blueprint.work.retry);
     let (ordinal, due) = match blueprint.dispatch.cursor {
         Cursor::Memory => first_slot(timer, ports.clock.now()),
-        Cursor::Stored => match dispatch::resume(ports, timer, catch_up, retry).await {
+        Cursor::Stored => match blueprint.resume(ports, timer).await {
             Some(position) => position,
             None => return,
         },

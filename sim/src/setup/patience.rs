@@ -16,6 +16,21 @@ pub(super) fn renewals(scenario: &Scenario, last_slot: Ms) -> u64 {
     }
 }
 
+/// Actions that one poll for due timers may cost in the budget: it is a call, and each row that it
+/// finds a firing and up to three calls more.
+const POLL_ACTIONS: u64 = 20;
+
+/// What workers may cost that look every so often whether a timer's row, which another holds, is
+/// free at last.
+pub(super) fn of_polls(scenario: &Scenario, patience: Ms) -> u64 {
+    let topology = &scenario.topology;
+    if !topology.polls_timers() {
+        return 0;
+    }
+    let polls = patience / topology.poll.ms().max(1);
+    polls.saturating_mul(POLL_ACTIONS * u64::from(topology.workers))
+}
+
 /// Actions that one renewal or heartbeat may cost in the budget: it is a sleep and a call, and the
 /// work may be begun anew as often as a run is retried.
 pub(super) const BEAT_ACTIONS: u64 = 32;
@@ -53,6 +68,9 @@ pub(super) fn longest_deadline(scenario: &Scenario) -> Ms {
     }
     if let ClaimConfig::LockRow(config) = &scenario.dispatch.claim {
         longest = longest.max(config.max_hold.ms()).max(config.min_hold.ms());
+    }
+    if let ClaimConfig::CompareState(config) = &scenario.dispatch.claim {
+        longest = longest.max(config.recover_after.0.map_or(0, Span::ms));
     }
     if let ClaimConfig::Leader(config) = &scenario.dispatch.claim
         && config.via == LeaderVia::Database

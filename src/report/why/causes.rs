@@ -140,6 +140,13 @@ fn words(step: &Step) -> Words {
         "coordinator.campaign" => ("candidacy", "asked to lead"),
         "coordinator.shards" => ("question for its shards", "asked for its shards"),
         "coordinator.leave" => ("leave", "left"),
+        "worker.claim" => ("claim of a row", "claimed the row"),
+        "worker.claim.read" => ("look for a row", "looked for a row"),
+        "worker.claim.write" => ("claim of the row", "claimed the row"),
+        "worker.done" => ("settling of the row", "settled the row"),
+        "worker.defer" => ("deferral", "gave the row back"),
+        "worker.renew" => ("heartbeat", "extended its claim"),
+        "worker.poll" => ("look for due timers", "looked which timers are due"),
         "work" => ("work", "began the work"),
         _ => ("step", "went on"),
     };

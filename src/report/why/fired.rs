@@ -6,7 +6,7 @@ use super::story::{Story, Two, at, message};
 use evidence::{Event, What};
 use scenarios::spec::FaultKind;
 use scheduler::Span;
-use scheduler::dispatch::{ClaimConfig, LockRowClaimConfig, Order};
+use scheduler::dispatch::{ClaimConfig, LockRowClaimConfig, LockedRow, Order, ReadsFrom};
 use scheduler::effects::ProtectionConfig;
 use scheduler::guards::GuardConfig;
 
@@ -134,6 +134,14 @@ fn past_claim(story: &Story<'_>, fired: [&Event; 2]) -> String {
                 .to_owned()
         }
         (ClaimConfig::LockRow(config), Some(claims)) => past_lock_row(story, config, claims),
+        (ClaimConfig::SelectForUpdate(config), _) if config.row == LockedRow::Absent => {
+            "the row that SELECT FOR UPDATE is to lock is not there, so nothing was locked"
+                .to_owned()
+        }
+        (ClaimConfig::SelectForUpdate(config), _) if config.read == ReadsFrom::Replica => {
+            "the position was read from a replica that did not have the other's commit yet"
+                .to_owned()
+        }
         (claim, _) => format!("the claim ({}) let both through", claim.name()),
     }
 }

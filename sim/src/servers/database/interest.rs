@@ -2,9 +2,10 @@
 
 use super::Database;
 use evidence::{RecordState, Timestamp};
+use scheduler::Span;
 use scheduler::guards::{TimeSource, state_number};
 use scheduler::ports::{Interest, Table, Value};
-use scheduler::tables::{OUTBOX, RUNS, locks, outbox, runs};
+use scheduler::tables::{OUTBOX, QUEUE, RUNS, locks, outbox, queue, runs, timers};
 
 impl Database {
     /// The first moment, on the database's clock, at which a poll finds something as things are;
@@ -54,8 +55,31 @@ impl Database {
             }
             // The coordinator is asked.
             Interest::Standing { .. } => None,
+            Interest::DueTimers {
+                table,
+                recover_after,
+            } => self
+                .tables
+                .open_rows(table)
+                .filter_map(|row| slot_due(&row.cells, recover_after))
+                .min(),
+            Interest::Claimable { table } => self
+                .tables
+                .open_rows(table)
+                .map(|row| number(&row.cells, queue::UNTIL.0))
+                .filter(|until| *until < i64::MAX)
+                .min(),
         }
         .map(Timestamp)
+    }
+}
+
+/// When a poll finds a timer's row: its next slot has come, and nobody has the row, or for too long.
+fn slot_due(cells: &[Value], recover_after: Option<Span>) -> Option<i64> {
+    let next = Some(number(cells, timers::NEXT.0)).filter(|next| *next < i64::MAX)?;
+    match number(cells, timers::STATE.0) {
+        0 => Some(next),
+        _ => recover_after.map(|after| next.max(number(cells, timers::SINCE.0) + after.as_i64())),
     }
 }
 
@@ -65,6 +89,7 @@ pub(super) fn is_open(table: Table, cells: &[Value]) -> bool {
     let open = |state| state_number(state) == number(cells, runs::STATE.0);
     match table {
         OUTBOX => number(cells, outbox::SENT.0) == 0,
+        QUEUE => [queue::WAITS, queue::CLAIMED].contains(&number(cells, queue::STATE.0)),
         RUNS => [
             RecordState::Queued,
             RecordState::Running,

@@ -4,7 +4,7 @@ use super::sessions::Sessions;
 use super::tables::{Stored, Tables};
 use evidence::{SlotTag, Timestamp};
 use scheduler::ports::{
-    Answer, Cells, Condition, Expr, Key, OnConflict, Row, RowLock, Statement, Table,
+    Answer, Cells, Column, Condition, Expr, Key, OnConflict, Row, RowLock, Statement, Table,
 };
 
 /// What running a statement came to.
@@ -48,6 +48,7 @@ pub(super) fn run(
         } => on.update(*table, key, when, set, *required),
         Statement::Select { table, key, lock } => on.select(*table, key, *lock),
         Statement::Scan { table, when } => Step::Answer(Answer::Rows(on.scan(*table, when))),
+        Statement::Take { table, when, set } => on.take(*table, when, set),
         Statement::Delete { table, key, when } => on.delete(*table, key, when),
     }
 }
@@ -96,7 +97,7 @@ impl On<'_> {
         table: Table,
         key: &Key,
         when: &Condition,
-        set: &[(scheduler::ports::Column, Expr)],
+        set: &[(Column, Expr)],
         required: bool,
     ) -> Step {
         if let Some(holder) = self.sessions.holder(self.session, table, key) {
@@ -128,6 +129,21 @@ impl On<'_> {
             None if required => Step::Abort(Answer::Affected(0)),
             None => Step::Answer(Answer::Affected(0)),
         }
+    }
+
+    fn take(&mut self, table: Table, when: &Condition, set: &[(Column, Expr)]) -> Step {
+        let free = |key: &Key| self.sessions.holder(self.session, table, key).is_none();
+        let first = self
+            .tables
+            .rows(table)
+            .find(|(key, row)| free(key) && when.holds(&row.cells, self.now))
+            .map(|(key, _)| key.clone());
+        let Some(key) = first else {
+            return Step::Answer(Answer::Rows(Vec::new()));
+        };
+        self.update(table, &key, when, set, false);
+        let taken = self.tables.get(table, &key).map(|stored| row(&key, stored));
+        Step::Answer(Answer::Rows(taken.into_iter().collect()))
     }
 
     fn delete(&mut self, table: Table, key: &Key, when: &Condition) -> Step {

@@ -350,6 +350,7 @@ fn table_of(statement: &Statement) -> Table {
         | Statement::Update { table, .. }
         | Statement::Select { table, .. }
         | Statement::Scan { table, .. }
+        | Statement::Take { table, .. }
         | Statement::Delete { table, .. } => *table,
     }
 }
@@ -369,7 +370,8 @@ fn answer(statement: &Statement, reply: Reply) -> Answer {
 
 /// What a statement has changed, as far as others care.
 fn note(touched: &mut Committed, statement: &Statement, answer: &Answer) {
-    if !answer.changed() {
+    let taken = matches!(statement, Statement::Take { .. }) && !answer.rows().is_empty();
+    if !answer.changed() && !taken {
         return;
     }
     let table = table_of(statement);

@@ -89,6 +89,13 @@ pub(super) fn query(flavor: Flavor, statement: &Statement, slot: SlotTag) -> Que
             ..select(*table, is_key(key))
         }),
         Statement::Scan { table, when } => Query::Select(select(*table, condition(when))),
+        Statement::Take { table, when, set } => Query::Update(Update {
+            filter: condition(when),
+            order: by_key(),
+            limit: Some(1),
+            returning: Some(everything(*table)),
+            ..update(*table, &Key::from(""), when, set, slot)
+        }),
         Statement::Delete { table, key, when } => Query::Delete(Delete {
             table: *table,
             filter: both(key, when),
@@ -167,19 +174,26 @@ fn update(
 fn select(table: Table, filter: Predicate) -> Select {
     Select {
         table,
-        output: Output::Each(
-            (0..=slot_column(table).0)
-                .map(|place| Scalar::Column(Column(place)))
-                .collect(),
-        ),
+        output: Output::Each(everything(table)),
         filter,
-        order: vec![Order {
-            column: Column(0),
-            descending: false,
-        }],
+        order: by_key(),
         limit: None,
         locking: None,
     }
+}
+
+/// Every column, the slot included.
+fn everything(table: Table) -> Vec<Scalar> {
+    (0..=slot_column(table).0)
+        .map(|place| Scalar::Column(Column(place)))
+        .collect()
+}
+
+fn by_key() -> Vec<Order> {
+    vec![Order {
+        column: Column(0),
+        descending: false,
+    }]
 }
 
 fn is_key(key: &Key) -> Predicate {
