@@ -1,7 +1,7 @@
 //! The layer that the identifiers tell, against the link at which effects really parted.
 
 use crate::origin::origin;
-use crate::{catalogue_with_repairs, ready, smallest};
+use crate::{SMALLEST, catalogue_with_repairs, ready};
 use evidence::{Attribution, History, Layer, Slot, Verdict, attribute};
 use explore::{Draw, Table, random_plan};
 use scenarios::Scenario;
@@ -33,13 +33,11 @@ fn told(confusion: &Confusion) -> Vec<(&str, u64)> {
 }
 
 #[test]
+#[ignore = "explores the catalogue: .ci/run runs it in release"]
 fn the_smallest_duplicates_of_the_catalogue_are_given_the_layer_they_are_of() {
     let mut confusion = Confusion::new();
-    for scenario in catalogue_with_repairs() {
-        let Some(found) = smallest(&scenario) else {
-            continue;
-        };
-        let outcome = sim::run(&ready(&scenario), found.seed, &found.plan);
+    for (scenario, found) in SMALLEST.iter() {
+        let outcome = sim::run(&ready(scenario), found.seed, &found.plan);
         for slot in duplicates(&outcome) {
             let layer = attribute(&outcome.history, slot, Verdict::Duplicate);
             note(
@@ -109,6 +107,30 @@ fn traceless(history: &History) -> History {
     history
 }
 
-const CATALOGUE: &[(&str, u64)] = &[];
-const RANDOM: &[(&str, u64)] = &[];
-const TRACELESS: &[(&str, u64)] = &[];
+/// Of the smallest plans of the catalogue; each row is an origin, and the layer that was told.
+const CATALOGUE: &[(&str, u64)] = &[
+    ("delivery -> delivery", 7),
+    ("effect -> effect", 2),
+    ("execution -> execution", 1),
+    ("publishing -> publishing", 9),
+    ("scheduling -> scheduling", 9),
+];
+
+/// Of ten thousand random ones.
+const RANDOM: &[(&str, u64)] = &[
+    ("delivery -> delivery", 2_481),
+    ("effect -> effect", 118),
+    ("execution -> execution", 676),
+    ("publishing -> publishing", 1_813),
+    ("scheduling -> scheduling", 4_912),
+];
+
+/// Of the same, without traceIds.
+const TRACELESS: &[(&str, u64)] = &[
+    ("delivery -> undecided (traceId missing)", 2_481),
+    ("effect -> undecided (traceId missing)", 118),
+    ("execution -> undecided (traceId missing)", 676),
+    ("publishing -> undecided (traceId missing)", 1_813),
+    ("scheduling -> scheduling", 746),
+    ("scheduling -> undecided (traceId missing)", 4_166),
+];

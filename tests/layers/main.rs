@@ -6,10 +6,11 @@ mod confusion;
 mod distinct;
 mod origin;
 
-use explore::{Bound, Check, Choices, Control, Counterexample, DEFAULT_BOUNDS, Expectation, check};
-use scenarios::spec::Bounds;
+use explore::{Bound, Check, Choices, Control, Counterexample, Expectation, check};
+use scenarios::spec::{Bounds, Space};
 use scenarios::{Scenario, catalogue};
 use sim::{Parts, Setup};
+use std::sync::LazyLock;
 
 /// Every scenario of the catalogue, then its repairs.
 fn catalogue_with_repairs() -> Vec<Scenario> {
@@ -30,19 +31,37 @@ fn ready(scenario: &Scenario) -> Setup {
     Setup::new(scenario, Parts::default()).unwrap()
 }
 
-/// What `runkey check` shows of a scenario; `None` where nothing breaks it or a plan is stated.
+/// What is shown of every scenario and repair of the catalogue that is expected to fail: the smallest
+/// plan that breaks it.
+static SMALLEST: LazyLock<Vec<(Scenario, Counterexample)>> = LazyLock::new(|| {
+    let scenarios = catalogue_with_repairs().into_iter();
+    scenarios
+        .filter_map(|scenario| {
+            let found = smallest(&scenario)?;
+            Some((scenario, found))
+        })
+        .collect()
+});
+
+/// What `runkey check` shows; `None` where nothing breaks it or a plan is stated.
 fn smallest(scenario: &Scenario) -> Option<Counterexample> {
-    if !scenario.faults.is_empty() {
+    let expect = scenario.expect.clone().unwrap_or_default();
+    if expect.verdict.is_sound() || !scenario.faults.is_empty() {
         return None;
     }
-    let expect = scenario.expect.clone().unwrap_or_default();
-    let spaces = DEFAULT_BOUNDS.map(|(space, _)| Bounds::new(scenario, space));
-    let bounds: Vec<Bound<'_>> = (DEFAULT_BOUNDS.iter().zip(&spaces))
+    // No further than to the failure that it speaks of.
+    let needed = |up_to: u8| {
+        expect
+            .faults_needed
+            .map_or(up_to, |needed| needed.min(up_to))
+    };
+    let deepest = expect.faults_needed.unwrap_or(2);
+    let spaces = [(Space::Core, deepest), (Space::Full, needed(1))];
+    let choices = spaces.map(|(space, _)| Bounds::new(scenario, space));
+    let bounds: Vec<Bound<'_>> = (spaces.iter().zip(&choices))
         .map(|((space, up_to), choices)| Bound {
             space: *space,
-            up_to: expect
-                .faults_needed
-                .map_or(*up_to, |needed| needed.max(*up_to)),
+            up_to: *up_to,
             choices: choices as &dyn Choices,
         })
         .collect();
