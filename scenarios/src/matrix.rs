@@ -5,19 +5,12 @@
 //! of the catalogue can be named; so what the table shows can be checked, run and replayed.
 
 use crate::{Scenario, ScenarioError};
+use scheduler::guards::GuardConfig;
 
 /// The guards, in the order of the table: the list of
 /// [`GuardConfig`](scheduler::guards::GuardConfig).
 pub fn guards() -> Vec<&'static str> {
-    vec![
-        "none",
-        "process_mutex",
-        "check_then_insert",
-        "insert_first",
-        "lock_row",
-        "redis_lock",
-        "state_machine",
-    ]
+    GuardConfig::all().iter().map(GuardConfig::name).collect()
 }
 
 /// The protections at the downstream, in the order of the table: the list of
