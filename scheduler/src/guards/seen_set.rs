@@ -76,10 +76,11 @@ impl SeenSet {
         if let Some(span) = self.config.remembers.0 {
             seen.retain(|_, since| since.plus(span) > now);
         }
-        seen.insert(key.clone(), now).is_none_or(|since| {
-            seen.insert(key.clone(), since);
-            false
-        })
+        if seen.contains_key(key) {
+            return false;
+        }
+        seen.insert(key.clone(), now);
+        true
     }
 }
 
