@@ -2,11 +2,11 @@
 
 use evidence::{Verdict, What};
 use runkey_sim::{Outcome, Parts, Setup, run};
+use scenarios::Scenario;
 use scenarios::spec::{Fault, FaultKind, Phase, Plan};
-use scenarios::{Scenario, catalogue};
 use scheduler::steps;
 
-/// A scenario of the catalogue under its own faults, and so many of its repairs.
+/// What comes of a scenario under its own faults.
 fn outcome(scenario: &Scenario, seed: u64) -> Outcome {
     let setup = Setup::new(scenario, Parts::default()).expect("a set-up");
     let mut plan = Plan::empty();
@@ -41,8 +41,8 @@ fn parsed(text: &str) -> Scenario {
 
 /// The broken one is broken under every seed, and each of its repairs is not.
 fn broken_and_repaired(name: &str, verdict: Verdict) {
-    let broken = catalogue::find(name).expect("it is there");
-    let broken = broken.scenario().expect("a scenario");
+    let path = format!("{}/tests/leading/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+    let broken = Scenario::load(path).expect("a scenario");
     assert_eq!(worst(&broken), [verdict; 8], "{name}");
     for repair in &broken.repairs {
         let verdicts = worst(&repair.scenario);
@@ -82,6 +82,8 @@ fn failover_does_again_what_its_policy_says() {
     broken_and_repaired("failover-on-leave", Verdict::Duplicate);
     broken_and_repaired("failover-off", Verdict::Lost);
     broken_and_repaired("failover-of-the-living", Verdict::Duplicate);
+    broken_and_repaired("sharded-died-before-its-note", Verdict::Lost);
+    broken_and_repaired("stopped-owner-finishes-first", Verdict::ExactlyOnce);
 }
 
 #[test]

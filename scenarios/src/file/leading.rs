@@ -4,7 +4,7 @@ use super::check::{Checked, within};
 use super::document::Document;
 use super::{Scenario, TopologyKind};
 use scheduler::Span;
-use scheduler::dispatch::{ClaimConfig, LeaderVia};
+use scheduler::dispatch::{ClaimConfig, LeaderClaimConfig, LeaderVia};
 
 /// The most shards of one timer.
 const MOST_SHARDS: u64 = 64;
@@ -28,12 +28,17 @@ pub(super) fn check(document: &Document<'_>, scenario: &Scenario) -> Checked {
             return Err(document.error(&path, message));
         }
     }
-    for key in ["belief", "lease", "renew_every"] {
-        let path = format!("dispatch.claim.{key}");
-        if claim.via == LeaderVia::Coordinator && document.get(&path).is_some() {
+    let usual = LeaderClaimConfig::default();
+    for (key, differs) in [
+        ("belief", claim.belief != usual.belief),
+        ("lease", claim.lease != usual.lease),
+        ("renew_every", claim.renew_every != usual.renew_every),
+    ] {
+        if claim.via == LeaderVia::Coordinator && differs {
             let message = format!(
                 "`{key}` belongs to a leader via `database`; of a coordinator [coordinator] says it"
             );
+            let path = format!("dispatch.claim.{key}");
             return Err(document.key_error(&path, message));
         }
     }
@@ -73,7 +78,7 @@ mod tests {
         let leader = "dispatch.claim = { kind = 'leader'";
         refused(&format!("{leader}, lease = '9s' }}"), "via `database`");
         refused(
-            &format!("{leader}, belief = 'session' }}"),
+            &format!("{leader}, belief = 'until_told' }}"),
             "via `database`",
         );
         let by_row = format!("{leader}, via = 'database'");
