@@ -61,7 +61,7 @@ fn breaks(adds: &str, verdict: Verdict, by: &str) {
         effects: None,
         by,
         faults_needed: Some(1),
-        also: Vec::new(),
+        also: vec![Verdict::Unfinished, Verdict::Lost, Verdict::Stuck],
     });
     let checked = checked(adds, 1, &expectation);
     assert_eq!(checked.met, Met::Yes, "{adds}");
@@ -102,14 +102,18 @@ fn a_position_that_moves_before_the_publish_takes_the_run_along_and_an_outbox_ke
 fn a_queue_of_rows_with_claims_that_end_holds_and_one_without_leaves_runs_behind() {
     holds_to_two(&format!("{RUNS}{KEY}"));
     let forever = format!("{RUNS}{KEY}[broker]\nack_deadline = 'off'\n");
-    breaks(&forever, Verdict::Stuck, "crash@work");
+    breaks(&forever, Verdict::Stuck, "crash@downstream.perform");
 }
 
 #[test]
 fn a_trigger_that_stays_acquired_until_the_work_is_done_is_recovered() {
     let claim = "claim = { kind = 'compare_state', compare = 'state_and_slot' }";
     let order = |order: &str| format!("{TIMERS}{KEY}[dispatch]\n{claim}\norder = '{order}'\n");
-    breaks(&order("advance_then_dispatch"), Verdict::Lost, "crash@work");
+    breaks(
+        &order("advance_then_dispatch"),
+        Verdict::Lost,
+        "crash@downstream.perform",
+    );
     holds_to_two(&order("dispatch_then_advance"));
 }
 
