@@ -179,6 +179,7 @@ impl World {
                 broker: self.broker.clone(),
                 locks: Arc::new(MemoryLocks::on(self.time.clone())),
                 coordinator: Arc::new(MemoryCoordinator::default()),
+                executors: Arc::new(scheduler::memory::NoExecutors),
                 downstream: self.downstream.clone(),
             },
         }
@@ -237,6 +238,7 @@ fn recommended() -> Arc<Blueprint> {
         concurrency: 1,
         busy: BusyPolicy::Defer,
         parts: Default::default(),
+        routed: None,
     })
 }
 

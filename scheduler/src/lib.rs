@@ -47,6 +47,7 @@
 //! ```
 
 mod backoff;
+mod cancelling;
 mod catch_panic;
 pub mod dispatch;
 pub mod effects;
@@ -61,7 +62,9 @@ mod permits;
 pub mod ports;
 mod race;
 pub mod recovery;
+pub mod routes;
 pub mod schedules;
+mod signal;
 mod span;
 pub mod steps;
 pub mod tables;

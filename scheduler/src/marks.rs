@@ -124,6 +124,18 @@ marks! {
     FOUND = 42, "effect.found";
     /// The downstream was asked, and the effect was not there.
     NOT_FOUND = 43, "effect.not_found";
+    /// A call that had failed was made again.
+    RECALLED_FAILED = 44, "admin.recalled_failed";
+    /// A call without a report for too long was made again.
+    RECALLED_LOST = 45, "admin.recalled_lost";
+    /// A call was dropped because its timer was at work.
+    CALL_DISCARDED = 46, "executor.call_discarded";
+    /// An attempt was cancelled because a newer call covered it.
+    CALL_COVERED = 47, "executor.call_covered";
+    /// An attempt was cancelled because its time was up.
+    ATTEMPT_TIMED_OUT = 48, "executor.attempt_timed_out";
+    /// An attempt was cancelled and went on.
+    CANCEL_IGNORED = 49, "executor.cancel_ignored";
 }
 
 /// The marks that were hit.

@@ -88,6 +88,24 @@ steps! {
     COORDINATOR_SHARDS = 35, "coordinator.shards", Scheduling;
     /// It ends its session.
     COORDINATOR_LEAVE = 36, "coordinator.leave", Scheduling;
+    /// An admin chooses who executes a run.
+    ADMIN_ROUTE = 37, "admin.route", Publishing;
+    /// It writes the row of a call, before it calls.
+    ADMIN_LOG = 38, "admin.log", Publishing;
+    /// It asks an executor whether it is there, or idle.
+    ADMIN_BEAT = 39, "admin.beat", Publishing;
+    /// It calls an executor to execute a run.
+    ADMIN_CALL = 40, "admin.call", Publishing;
+    /// It writes down what came of the call.
+    ADMIN_ANSWER = 41, "admin.answer", Publishing;
+    /// The executor takes a call, or does not.
+    EXECUTOR_ACCEPT = 42, "executor.accept", Delivery;
+    /// The executor writes down how the run of a call ended.
+    EXECUTOR_REPORT = 43, "executor.report", Delivery;
+    /// An admin looks for calls that failed or were lost.
+    ADMIN_WATCH = 44, "admin.watch", Execution;
+    /// It takes one of them, to call again.
+    ADMIN_RECALL = 45, "admin.recall", Execution;
 }
 
 /// The step with this name.

@@ -99,6 +99,7 @@ impl World {
             }
         }
         self.disconnected(instance);
+        self.executor_is_gone(instance);
     }
 
     /// The instance stands still.

@@ -12,6 +12,7 @@ use scenarios::spec::Server;
 use scheduler::ports::{CallError, Envelope, Interest, Published, Reply};
 use scheduler::steps;
 
+mod calling;
 mod delivering;
 
 impl World {
@@ -41,6 +42,7 @@ impl World {
             Request::Downstream(DownstreamRequest::Perform(request)) => {
                 self.serve_perform(key, request, again);
             }
+            Request::Executors(request) => self.serve_executors(key, request, again),
         }
     }
 
@@ -98,9 +100,9 @@ impl World {
                 }
                 if committed.tables != 0 {
                     self.rearrange_polls(|interest| match interest {
-                        Interest::Pending { table, .. } | Interest::Overdue { table, .. } => {
-                            committed.touches(*table)
-                        }
+                        Interest::Pending { table, .. }
+                        | Interest::Overdue { table, .. }
+                        | Interest::Unanswered { table, .. } => committed.touches(*table),
                     });
                 }
             }
@@ -174,7 +176,7 @@ impl World {
             Server::Database => self.database.down,
             Server::Broker => self.broker.is_down(),
             Server::Lock => self.locks.server.is_down(),
-            Server::Downstream | Server::Coordinator => false,
+            Server::Downstream | Server::Coordinator | Server::Executors => false,
         }
     }
 

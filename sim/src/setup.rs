@@ -13,6 +13,7 @@ use scenarios::file::{Confirm, DatabaseProfile, DatabaseTable, Horizon, Instance
 use scheduler::guards::BusyPolicy;
 use scheduler::ports::sql::Setting;
 use scheduler::schedules::{Schedule, ScheduleConfig, ScheduleError, Timetable};
+use scheduler::topologies::routed::WATCH_EVERY;
 use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
 use scheduler::{IdentityKey, Span, Timer};
 use servers::database::Flavor;
@@ -90,6 +91,8 @@ pub(crate) struct Constants {
     /// How often a client of the lock service repeats a command by itself.
     pub(crate) lock_retries: u32,
     pub(crate) renew_every: Option<Span>,
+    /// Where calls are made again: after how long one without a report is.
+    pub(crate) recalls: Option<Option<Span>>,
     pub(crate) broker: Terms,
     /// Whether a publisher waits for the broker's word.
     pub(crate) confirms: bool,
@@ -145,6 +148,7 @@ impl Setup {
                 guard: parts.guard.clone(),
                 handler: parts.handler.clone(),
             },
+            routed: scenario.topology.routed(),
         };
         Ok(Setup {
             constants: Arc::new(constants),
@@ -296,6 +300,7 @@ fn constants(scenario: &Scenario, cast: Cast, planned: Vec<Planned>) -> Constant
         database: database(&scenario.database),
         lock_retries: scenario.lock.client_retries,
         renew_every: scenario.broker.renew_every.0,
+        recalls: recalls(scenario),
         broker: Terms::of(&scenario.broker),
         confirms: scenario.broker.confirm != Confirm::Sent,
         slots: usize::try_from(slots).unwrap_or(usize::MAX),
@@ -346,7 +351,21 @@ const BEAT_ACTIONS: u64 = 32;
 fn all_work(scenario: &Scenario) -> Ms {
     let slots = scenario.timers.iter().map(|timer| u64::from(timer.slots));
     let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
-    slots.sum::<u64>().saturating_mul(each)
+    let topology = &scenario.topology;
+    let calls = match topology.kind.calls_executors() {
+        true => u64::from(topology.executors) * (1 + u64::from(topology.retries)),
+        false => 1,
+    };
+    slots
+        .sum::<u64>()
+        .saturating_mul(each)
+        .saturating_mul(calls)
+}
+
+fn recalls(scenario: &Scenario) -> Option<Option<Span>> {
+    let topology = &scenario.topology;
+    let recalls = topology.kind.calls_executors() && topology.retries > 0;
+    recalls.then_some(topology.lost_after.0)
 }
 
 /// The longest time that anything in the set-up waits for, backoff included, in ms.
@@ -368,6 +387,12 @@ fn longest_deadline(scenario: &Scenario) -> Ms {
     for (_, deadline) in scenario.guard.deadlines() {
         longest = longest.max(deadline.ms());
     }
+    if let Some(lost_after) = recalls(scenario) {
+        // Each call may be lost.
+        let looked = lost_after.map_or(0, Span::ms) + WATCH_EVERY.ms();
+        longest = longest.max(looked * u64::from(scenario.topology.retries));
+    }
+    longest = longest.max(scenario.topology.cancels_after().map_or(0, Span::ms));
     if let scheduler::guards::GuardConfig::StateMachine(config) = &scenario.guard {
         longest = longest.max(config.sweep_queued_after.0.map_or(0, Span::ms));
     }

@@ -10,6 +10,9 @@ use std::sync::LazyLock;
 /// In `local` nobody else is asked before a run starts.
 const LOCAL: &[(&str, &str)] = &[("dispatch.claim", "{ kind = \"none\" }")];
 
+/// XXL-JOB's time ring: the next trigger time is committed, then a thread calls.
+const ROUTED: &[(&str, &str)] = &[("dispatch.order", "\"advance_then_dispatch\"")];
+
 /// What each profile of a broker says where the file does not, key by key. The numbers and their
 /// sources are in [`servers::broker::profiles`].
 static PROFILES: LazyLock<Vec<(BrokerProfile, Defaults)>> = LazyLock::new(|| {
@@ -42,6 +45,9 @@ pub(super) fn fill(document: &mut Document<'_>) {
     let mut defaults: Vec<(&str, &'static str)> = Vec::new();
     if local {
         defaults.extend(LOCAL);
+    }
+    if document.str("topology.kind") == Some("routed") {
+        defaults.extend(ROUTED);
     }
     let profile = document.str("broker.profile");
     let of_profile = profile.and_then(|name| PROFILES.iter().find(|(of, _)| of.name() == name));

@@ -26,6 +26,7 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
         "guard" | "lock" => of_guard(step, &scenario.guard),
         "downstream" => of_downstream(step, scenario),
         "recovery" => of_recovery(scenario),
+        "admin" | "executor" => of_calls(step, scenario),
         "coordinator" => {
             let none = scenario.coordinator.is_none();
             none.then_some("there is no coordinator")
@@ -84,6 +85,9 @@ fn of_outbox(scenario: &Scenario) -> Option<&'static str> {
 }
 
 fn of_broker(step: &Step, scenario: &Scenario) -> Option<&'static str> {
+    if scenario.topology.kind.calls_executors() {
+        return Some("topology routed has no queue");
+    }
     if !scenario.topology.kind.has_broker() {
         return Some(NO_QUEUE);
     }
@@ -137,6 +141,18 @@ fn of_downstream(step: &Step, scenario: &Scenario) -> Option<&'static str> {
     (*step == steps::DOWNSTREAM_LOOKUP && !looks).then_some("the protection looks nothing up")
 }
 
+fn of_calls(step: &Step, scenario: &Scenario) -> Option<&'static str> {
+    let topology = &scenario.topology;
+    if !topology.kind.calls_executors() {
+        return Some("nobody calls executors");
+    }
+    if *step == steps::ADMIN_BEAT {
+        return (!topology.route.asks()).then_some("the route asks nobody");
+    }
+    let watches = [steps::ADMIN_WATCH.number, steps::ADMIN_RECALL.number].contains(&step.number);
+    (watches && topology.retries == 0).then_some("nothing is called again")
+}
+
 fn of_recovery(scenario: &Scenario) -> Option<&'static str> {
     match scenario.guard {
         GuardConfig::StateMachine(_) if scenario.recovery.enabled => None,
@@ -183,6 +199,15 @@ mod tests {
                 "coordinator.campaign",
                 "coordinator.shards",
                 "coordinator.leave",
+                "admin.route",
+                "admin.log",
+                "admin.beat",
+                "admin.call",
+                "admin.answer",
+                "executor.accept",
+                "executor.report",
+                "admin.watch",
+                "admin.recall",
             ]
         );
     }

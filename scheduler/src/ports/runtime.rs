@@ -38,6 +38,13 @@ pub enum Interest {
         /// On whose clock leases end.
         leases: TimeSource,
     },
+    /// Calls that failed, or that nobody has reported on for so long.
+    Unanswered {
+        /// The table of calls.
+        table: Table,
+        /// When a call without a report counts as lost; `None`: never.
+        lost_after: Option<Span>,
+    },
 }
 
 /// Why a poller was woken.

@@ -4,6 +4,7 @@
 
 mod local;
 mod queued;
+pub mod routed;
 
 use crate::dispatch::{ClaimConfig, DispatchConfig, Dispatcher};
 use crate::effects::ProtectionConfig;
@@ -17,6 +18,7 @@ use crate::timer::Timer;
 use crate::work::WorkConfig;
 use crate::{IdentityKey, Instance};
 use evidence::Ids;
+use routed::RoutedConfig;
 use std::sync::Arc;
 
 /// What an instance does: which parts of the pipeline run in it.
@@ -28,6 +30,10 @@ pub enum Role {
     Scheduler,
     /// `queued`: consumes messages and executes runs.
     Executor,
+    /// `routed`: fires timers and calls executors.
+    Admin,
+    /// `routed`: is called, and executes runs.
+    Called,
 }
 
 /// Starts what runs in an instance. `fire_offset_ms` is how much later than planned it fires.
@@ -36,6 +42,8 @@ pub fn start(role: Role, instance: &Instance, blueprint: &Arc<Blueprint>, fire_o
         Role::Instance => local::start(instance, blueprint, fire_offset_ms),
         Role::Scheduler => queued::start_scheduler(instance, blueprint, fire_offset_ms),
         Role::Executor => queued::start_executor(instance, blueprint),
+        Role::Admin => routed::start_admin(instance, blueprint, fire_offset_ms),
+        Role::Called => routed::start_executor(instance, blueprint),
     }
 }
 
@@ -75,6 +83,8 @@ pub struct Blueprint {
     pub busy: BusyPolicy,
     /// A test's own parts.
     pub parts: Parts,
+    /// How admins call executors, where they do.
+    pub routed: Option<RoutedConfig>,
 }
 
 impl Blueprint {
@@ -102,7 +112,7 @@ impl Blueprint {
         )
     }
 
-    fn executor(&self, instance: &Instance) -> Executor {
+    fn executor(&self, instance: &Instance) -> Arc<Executor> {
         let context = GuardContext {
             instance,
             max_attempts: self.work.retry.max_attempts,
@@ -115,7 +125,7 @@ impl Blueprint {
             Some(make) => make(instance),
             None => Box::new(BuiltIn::new(&self.work)),
         };
-        Executor {
+        Arc::new_cyclic(|itself| Executor {
             instance: instance.clone(),
             guard,
             handler,
@@ -124,7 +134,8 @@ impl Blueprint {
             identity: self.identity,
             busy: self.guard.busy().unwrap_or(self.busy),
             on_lost: self.guard.on_lost(),
-        }
+            itself: itself.clone(),
+        })
     }
 
     /// Starts the loops of the timers that an instance carries, one a registration. `run` gets

@@ -18,6 +18,22 @@ pub(super) fn start_scheduler(
 ) {
     let runtime = &instance.ports.runtime;
     let dispatcher = Arc::new(blueprint.dispatcher(instance));
+    start_timers(instance, blueprint, &dispatcher, fire_offset_ms);
+    if blueprint.dispatch.order == Order::Outbox {
+        let every = blueprint.dispatch.relay_every;
+        let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
+        let relay = dispatch::relay(instance.clone(), every, anchor, blueprint.creates_record());
+        runtime.spawn(Box::pin(relay));
+    }
+}
+
+/// Starts one loop a timer, which hands its slots to the dispatcher.
+pub(super) fn start_timers(
+    instance: &Instance,
+    blueprint: &Arc<Blueprint>,
+    dispatcher: &Arc<dispatch::Dispatcher>,
+    fire_offset_ms: i64,
+) {
     blueprint.start_timers(instance, |place| {
         let (instance, blueprint) = (instance.clone(), blueprint.clone());
         let dispatcher = dispatcher.clone();
@@ -26,12 +42,6 @@ pub(super) fn start_scheduler(
             fire_all(&instance, &blueprint, timer, &dispatcher, fire_offset_ms).await;
         })
     });
-    if blueprint.dispatch.order == Order::Outbox {
-        let every = blueprint.dispatch.relay_every;
-        let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
-        let relay = dispatch::relay(instance.clone(), every, anchor, blueprint.creates_record());
-        runtime.spawn(Box::pin(relay));
-    }
 }
 
 async fn fire_all(
@@ -62,7 +72,7 @@ async fn fire_all(
 /// Starts an executor: its consumers, and recovery where the guard keeps records.
 pub(super) fn start_executor(instance: &Instance, blueprint: &Arc<Blueprint>) {
     let runtime = &instance.ports.runtime;
-    let executor = Arc::new(blueprint.executor(instance));
+    let executor = blueprint.executor(instance);
     for _ in 0..blueprint.concurrency {
         runtime.spawn(Box::pin(executor.clone().consume()));
     }
