@@ -173,7 +173,8 @@ impl World {
         *coordinator = coordinator::open(setup.scenario.coordinator.as_ref());
         let outside = setup.parts.downstream.as_ref().map(|make| make());
         downstream.open(setup.scenario.downstream.terms(), outside);
-        executors.open(constants.conditions.len());
+        let called = setup.blueprint.routed.as_ref();
+        executors.open(called.map_or(0, |_| constants.conditions.len()));
         *events = Vec::with_capacity(64);
         *marks = Marks::default();
         armed.clear();
