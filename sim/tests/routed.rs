@@ -99,7 +99,7 @@ fn a_call_that_arrives_twice_is_two_deliveries_of_one_message() {
     made.sort();
     let executor = || "executor-1".to_owned();
     assert_eq!(made, [(1, 1, executor()), (1, 2, executor())]);
-    let layer = outcome.judgement.layer;
+    let layer = outcome.judgement.layer.clone();
     assert_eq!(layer, Some(Attribution::Layer(Layer::Delivery)));
     assert_eq!(times(&outcome, &What::Published), 1);
 }
