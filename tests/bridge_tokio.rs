@@ -180,6 +180,7 @@ impl World {
                 broker: self.broker.clone(),
                 locks: Arc::new(MemoryLocks::on(self.time.clone())),
                 coordinator: Arc::new(MemoryCoordinator::default()),
+                executors: Arc::new(scheduler::memory::NoExecutors),
                 downstream: self.downstream.clone(),
             },
         }
@@ -243,6 +244,7 @@ fn recommended() -> Arc<Blueprint> {
         busy: BusyPolicy::Defer,
         polled: Default::default(),
         parts: Default::default(),
+        routed: None,
     })
 }
 

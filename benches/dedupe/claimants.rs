@@ -128,6 +128,7 @@ fn memory() -> Ports {
         broker: Arc::new(MemoryBroker::new(runtime, journal.clone())),
         locks: Arc::new(MemoryLocks::new(time)),
         coordinator: Arc::new(MemoryCoordinator::default()),
+        executors: Arc::new(scheduler::memory::NoExecutors),
         downstream: Arc::new(MemoryDownstream::new(journal, Recognises::Nothing)),
     }
 }

@@ -79,6 +79,8 @@ pub enum Holder {
     Attempt,
     /// A timer that is still to fire the slot.
     ArmedTimer,
+    /// A call of an executor that is to be made again.
+    CallRow,
 }
 
 /// One thing that still holds a run.

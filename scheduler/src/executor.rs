@@ -1,5 +1,6 @@
 //! The executor: one delivery after the other, asks the guard, does the work, records, settles.
 
+use crate::cancelling::Limits;
 use crate::catch_panic::{CatchPanic, catching};
 use crate::dispatch::failed;
 use crate::effects::{EffectError, Protection};
@@ -12,7 +13,7 @@ use crate::weakness::Weakness;
 use crate::work::{AckWhen, FailureClass, WorkConfig};
 use crate::{IdentityKey, Instance, Span, backoff, marks, steps};
 use evidence::{AttemptEnd, Ids, Step, What};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// How long a busy run is left alone when its guard cannot say how long it will be busy.
 pub const BUSY_RETRY: Span = Span::secs(1);
@@ -29,13 +30,18 @@ pub struct Executor {
     pub(crate) on_lost: OnLost,
     /// Whether runs may come before their planned time, to be held until then.
     pub(crate) holds: bool,
+    /// For work that outlives whoever waits for it.
+    pub(crate) itself: Weak<Executor>,
 }
 
 /// How an attempt's work ended.
-enum Worked {
+pub(crate) enum Worked {
     Ended(Result<(), HandlerError>),
     Panicked,
+    /// The guard's hold was lost.
     Cancelled,
+    /// Its time was up, or a newer call covers it.
+    Stopped,
 }
 
 impl Executor {
@@ -93,10 +99,10 @@ impl Executor {
         };
         if self.work.ack == AckWhen::Before || self.weak(Weakness::AckBeforeWork) {
             self.settle(&ids, &delivery, Settle::Ack).await;
-            self.execute(&ids).await;
+            self.execute(&ids, Limits::NONE).await;
             return;
         }
-        let execute = Box::pin(self.execute(&ids));
+        let execute = Box::pin(self.execute(&ids, Limits::NONE));
         let settle = match self.instance.ports.broker.renew_every() {
             Some(_) if self.weak(Weakness::DeliveryNotRenewed) => execute.await,
             None => execute.await,
@@ -162,7 +168,7 @@ impl Executor {
     /// Executes a run where there is no broker: a deferral is slept through and tried again.
     pub(crate) async fn execute_here(&self, ids: &Ids) {
         loop {
-            match self.execute(ids).await {
+            match self.execute(ids, Limits::NONE).await {
                 Some(Settle::Defer(delay)) => {
                     let runtime = &*self.instance.ports.runtime;
                     if backoff::sleep_or_stop(runtime, delay.max(BUSY_RETRY)).await == Wake::Stop {
@@ -180,7 +186,7 @@ impl Executor {
 
     /// From the guard to the record; `None`: the outcome could not be recorded, and the message
     /// is left to its deadline.
-    async fn execute(&self, ids: &Ids) -> Option<Settle> {
+    pub(crate) async fn execute(&self, ids: &Ids, limits: Limits<'_>) -> Option<Settle> {
         let identity = match self.identity {
             _ if self.weak(Weakness::KeyOfMessage) => IdentityKey::MessageId,
             _ if self.weak(Weakness::KeyOfTimer) => IdentityKey::TimerId,
@@ -196,7 +202,7 @@ impl Executor {
         let mut failures = 0;
         loop {
             match self.guard.enter(visit).await {
-                Ok(Entry::Run(permit)) => return self.attempts(visit, permit).await,
+                Ok(Entry::Run(permit)) => return self.attempts(visit, permit, limits).await,
                 Ok(Entry::Done) if self.weak(Weakness::DoneIsNotAcked) => return None,
                 Ok(Entry::Ignored) => return None,
                 Ok(Entry::Done | Entry::Taken | Entry::GivenUp) => return Some(Settle::Ack),
@@ -246,7 +252,12 @@ impl Executor {
         }
     }
 
-    async fn attempts(&self, visit: Visit<'_>, permit: Permit) -> Option<Settle> {
+    async fn attempts(
+        &self,
+        visit: Visit<'_>,
+        permit: Permit,
+        limits: Limits<'_>,
+    ) -> Option<Settle> {
         let mut ids = Ids {
             attempt: permit.attempt,
             ..visit.ids.clone()
@@ -261,7 +272,7 @@ impl Executor {
                 let _ = self.guard.finish(here, &permit, Outcome::Succeeded).await;
             }
             self.tell(&steps::WORK, &ids, What::AttemptStarted);
-            let worked = self.work(here, &permit).await;
+            let worked = self.work(here, &permit, limits).await;
             let end = attempt_end(&worked);
             if matches!(worked, Worked::Panicked) {
                 self.tell(&steps::WORK, &ids, What::HandlerPanic);
@@ -282,7 +293,23 @@ impl Executor {
     }
 
     /// One attempt of the handler, with whatever keeps its permit alive beside it.
-    async fn work(&self, visit: Visit<'_>, permit: &Permit) -> Worked {
+    async fn work(&self, visit: Visit<'_>, permit: &Permit, limits: Limits<'_>) -> Worked {
+        if self.may_be_cancelled(limits) {
+            return Box::pin(self.work_within(visit, permit, limits)).await;
+        }
+        let work = Box::pin(self.attempt(visit, permit));
+        match (self.guard.hold(visit, permit), self.on_lost) {
+            (None, _) => work.await,
+            (Some(hold), OnLost::Continue) => race::beside(work, hold).await,
+            (Some(hold), OnLost::Cancel) => match race::first(work, hold).await {
+                First::Left(ended) => ended,
+                First::Right(()) => Worked::Cancelled,
+            },
+        }
+    }
+
+    /// One attempt of the handler, to its end.
+    pub(crate) async fn attempt(&self, visit: Visit<'_>, permit: &Permit) -> Worked {
         let ctx = Ctx {
             ports: &self.instance.ports,
             ids: visit.ids,
@@ -295,15 +322,7 @@ impl Executor {
         let Ok(handling) = catching(|| self.handler.handle(&ctx)) else {
             return Worked::Panicked;
         };
-        let work = Box::pin(CatchPanic(handling));
-        let ended = match (self.guard.hold(visit, permit), self.on_lost) {
-            (None, _) => work.await,
-            (Some(hold), OnLost::Continue) => race::beside(work, hold).await,
-            (Some(hold), OnLost::Cancel) => match race::first(work, hold).await {
-                First::Left(ended) => ended,
-                First::Right(()) => return Worked::Cancelled,
-            },
-        };
+        let ended = CatchPanic(handling).await;
         ended.map_or(Worked::Panicked, Worked::Ended)
     }
 
@@ -342,6 +361,9 @@ impl Executor {
                 (FailureClass::Unknown, false)
             }
             Worked::Ended(Err(HandlerError::Retryable(_))) => (FailureClass::Error, true),
+            // Whoever stopped it decides what comes next, unless the guard keeps count of retries.
+            Worked::Stopped if self.guard.retries() == Retries::InPlace => return Outcome::Final,
+            Worked::Stopped => (FailureClass::Error, true),
         };
         if !retry.is_retryable(class) || (counts && attempt >= retry.max_attempts) {
             return Outcome::Final;
@@ -406,7 +428,9 @@ fn attempt_end(worked: &Worked) -> AttemptEnd {
         | Worked::Ended(Err(
             HandlerError::Final(_) | HandlerError::Effect(EffectError::Mismatch),
         )) => AttemptEnd::Final,
-        Worked::Cancelled | Worked::Ended(Err(HandlerError::Effect(EffectError::Superseded))) => {
+        Worked::Cancelled
+        | Worked::Stopped
+        | Worked::Ended(Err(HandlerError::Effect(EffectError::Superseded))) => {
             AttemptEnd::Cancelled
         }
         Worked::Ended(Err(HandlerError::Effect(

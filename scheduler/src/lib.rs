@@ -48,6 +48,7 @@
 
 mod ahead;
 mod backoff;
+mod cancelling;
 mod catch_panic;
 pub mod dispatch;
 pub mod effects;
@@ -63,9 +64,11 @@ mod permits;
 pub mod ports;
 mod race;
 pub mod recovery;
+pub mod routes;
 pub mod row_queue;
 pub mod schedules;
 mod session;
+mod signal;
 mod span;
 pub mod steps;
 pub mod tables;

@@ -139,6 +139,18 @@ marks! {
     CLAIM_OUTRUN = 49, "dispatch.claim_outrun";
     /// An acquired row was to be given back and was no longer the claim's.
     CLAIM_LOST = 50, "dispatch.claim_lost";
+    /// A call that had failed was made again.
+    RECALLED_FAILED = 51, "admin.recalled_failed";
+    /// A call without a report for too long was made again.
+    RECALLED_LOST = 52, "admin.recalled_lost";
+    /// A call was dropped because its timer was at work.
+    CALL_DISCARDED = 53, "executor.call_discarded";
+    /// An attempt was cancelled because a newer call covered it.
+    CALL_COVERED = 54, "executor.call_covered";
+    /// An attempt was cancelled because its time was up.
+    ATTEMPT_TIMED_OUT = 55, "executor.attempt_timed_out";
+    /// An attempt was cancelled and went on.
+    CANCEL_IGNORED = 56, "executor.cancel_ignored";
 }
 
 /// The marks that were hit.

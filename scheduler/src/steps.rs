@@ -110,6 +110,24 @@ steps! {
     WORKER_RENEW = 46, "worker.renew", Delivery;
     /// A worker looks for timers that are due.
     WORKER_POLL = 47, "worker.poll", Scheduling;
+    /// An admin chooses who executes a run.
+    ADMIN_ROUTE = 48, "admin.route", Publishing;
+    /// It writes the row of a call, before it calls.
+    ADMIN_LOG = 49, "admin.log", Publishing;
+    /// It asks an executor whether it is there, or idle.
+    ADMIN_BEAT = 50, "admin.beat", Publishing;
+    /// It calls an executor to execute a run.
+    ADMIN_CALL = 51, "admin.call", Publishing;
+    /// It writes down what came of the call.
+    ADMIN_ANSWER = 52, "admin.answer", Publishing;
+    /// The executor takes a call, or does not.
+    EXECUTOR_ACCEPT = 53, "executor.accept", Delivery;
+    /// The executor writes down how the run of a call ended.
+    EXECUTOR_REPORT = 54, "executor.report", Delivery;
+    /// An admin looks for calls that failed or were lost.
+    ADMIN_WATCH = 55, "admin.watch", Execution;
+    /// It takes one of them, to call again.
+    ADMIN_RECALL = 56, "admin.recall", Execution;
 }
 
 /// The step with this name.

@@ -19,11 +19,13 @@ pub const OWN: Table = Table(6);
 /// Runs that wait for a worker, where the queue is a table; by runKey, or runKey and what makes the
 /// row another one.
 pub const QUEUE: Table = Table(7);
+/// Calls of executors (topology `routed`), one row a call.
+pub const CALLS: Table = Table(8);
 /// Number of tables.
-pub const COUNT: usize = 8;
+pub const COUNT: usize = 9;
 
 /// How many columns the rows of a table have at most.
-pub const COLUMNS: [u8; COUNT] = [6, 4, 6, 3, 1, 6, 8, 7];
+pub const COLUMNS: [u8; COUNT] = [6, 4, 6, 3, 1, 6, 8, 7, 7];
 
 /// Columns of [`RUNS`].
 pub mod runs {
@@ -118,4 +120,23 @@ pub mod effects {
     use super::Column;
     /// Text of the runKey.
     pub const RUN: Column = Column(0);
+}
+
+/// Columns of [`CALLS`].
+pub mod calls {
+    use super::Column;
+    /// What came of the call: 0: not heard of yet, 1: taken, 2: failed (XXL-JOB's trigger_code).
+    pub const ANSWER: Column = Column(0);
+    /// How the run ended: 0: no report yet, 1: well, 2: failed (XXL-JOB's handle_code).
+    pub const RESULT: Column = Column(1);
+    /// 1 once an admin has looked after the failure (XXL-JOB's alarm_status).
+    pub const WATCHED: Column = Column(2);
+    /// When it was called, ms on the database's clock.
+    pub const SINCE: Column = Column(3);
+    /// How often it may be called again.
+    pub const LEFT: Column = Column(4);
+    /// Trace of the run.
+    pub const TRACE: Column = Column(5);
+    /// Text of the runKey.
+    pub const RUN: Column = Column(6);
 }

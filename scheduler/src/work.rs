@@ -17,6 +17,20 @@ pub struct WorkConfig {
     pub ack: AckWhen,
     /// Which of the built-in handlers does the work.
     pub handler: HandlerKind,
+    /// Whether the handler goes on when it is cancelled (a lost lease or lock with
+    /// `on_lost = "cancel"`, the `timeout` or `cover_early` of topology routed), and makes its
+    /// effect all the same.
+    #[serde(skip_serializing_if = "is_false")]
+    pub ignores_cancel: bool,
+}
+
+/// For a key that joined later, and is left out of hashes while it is off.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out a reference"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl Default for WorkConfig {
@@ -27,6 +41,7 @@ impl Default for WorkConfig {
             retry: RetryConfig::default(),
             ack: AckWhen::After,
             handler: HandlerKind::Effect,
+            ignores_cancel: false,
         }
     }
 }

@@ -37,6 +37,7 @@ fn instance() -> Instance {
             broker: Arc::new(MemoryBroker::new(runtime, journal.clone())),
             locks: Arc::new(MemoryLocks::new(time)),
             coordinator: Arc::new(MemoryCoordinator::default()),
+            executors: Arc::new(runkey_scheduler::memory::NoExecutors),
             downstream: Arc::new(MemoryDownstream::new(journal, Recognises::Nothing)),
         },
     }

@@ -106,6 +106,7 @@ impl World {
         }
         self.disconnected(instance);
         self.standings_changed();
+        self.executor_is_gone(instance);
     }
 
     /// The instance stands still.

@@ -1,12 +1,12 @@
 //! What is left when an execution has ended.
 
 use crate::servers::broker::holder_of;
-use crate::servers::database::Stored;
+use crate::servers::database::{Stored, call_due, is_open};
 use crate::world::World;
 use evidence::{Ended, Held, Holder, Planned, RecordAtRest, RecordState, Rest, Slot};
 use scheduler::guards::state_of;
 use scheduler::ports::{Column, Value};
-use scheduler::tables::{OUTBOX, QUEUE, RUNS, TIMERS, outbox, queue, runs, timers};
+use scheduler::tables::{CALLS, OUTBOX, QUEUE, RUNS, TIMERS, calls, outbox, queue, runs, timers};
 use std::sync::Arc;
 
 /// What still holds runs, and the execution records.
@@ -17,6 +17,11 @@ pub(crate) fn rest(world: &mut World, ended: Ended) -> Rest {
         let slot = message.body.slot.truth();
         held.extend(by.zip(slot).map(|(by, slot)| Held { slot, by }));
     }
+    held.extend(world.executors.taken().map(|slot| Held {
+        slot,
+        by: Holder::UnackedMessage,
+    }));
+    held.extend(calls_to_be_made(world));
     for (_, row) in world.database.tables.rows(OUTBOX) {
         if row
             .cells
@@ -95,6 +100,23 @@ fn held_by_rows(world: &World) -> impl Iterator<Item = Held> {
         })
     });
     runs.chain(slots)
+}
+
+/// Calls that an admin's watch is still to make again.
+fn calls_to_be_made(world: &World) -> impl Iterator<Item = Held> {
+    let watched = world.constants.recalls.is_some();
+    let rows = world.database.tables.rows(CALLS).filter(move |_| watched);
+    rows.filter_map(|(_, row)| {
+        let cell = |column: Column| row.cells.get(usize::from(column.0)).map_or(0, Value::int);
+        let lost_after = world.constants.recalls.flatten();
+        let open = is_open(CALLS, &row.cells);
+        let again = open && cell(calls::LEFT) > 0 && call_due(&row.cells, lost_after).is_some();
+        let slot = row.slot.truth().filter(|_| again)?;
+        Some(Held {
+            slot,
+            by: Holder::CallRow,
+        })
+    })
 }
 
 /// The slots that were due: those of the timetables, and those that timers with a delay came to.

@@ -55,6 +55,8 @@ pub enum Opaque {
     Changes,
     /// Who leads or owns remembers what it believes.
     Believes,
+    /// An admin remembers whom it has called.
+    RouteMemory,
 }
 
 impl Opaque {
@@ -69,6 +71,7 @@ impl Opaque {
             Opaque::DelayedTimer => {
                 "the next slot of a timer with a delay follows from its last run"
             }
+            Opaque::RouteMemory => "an admin remembers in its process whom it has called",
         }
     }
 }
@@ -89,6 +92,10 @@ impl Setup {
         let leads = matches!(self.scenario.dispatch.claim, ClaimConfig::Leader(_));
         if leads || self.scenario.topology.kind == TopologyKind::Sharded {
             return Err(Opaque::Believes);
+        }
+        let routed = self.blueprint.routed.as_ref();
+        if routed.is_some_and(|routed| routed.route.remembers()) {
+            return Err(Opaque::RouteMemory);
         }
         if self.constants.broker.forgets_settlements() {
             return Err(Opaque::UnsyncedBroker);
@@ -145,6 +152,7 @@ impl World {
             && !self.locks.server.is_down()
             && self.broker.messages().iter().all(broker::Message::is_over)
             && self.broker.is_quiet()
+            && self.executors.are_quiet()
             && self.database.rests(self.timestamp())
             && self.downstream.rests()
             && self.hanging_attempts().next().is_none()
@@ -188,7 +196,10 @@ impl World {
             return None;
         }
         let idle = self.pollers.iter().filter(|poller| poller.task.is_some());
-        let accounted = waiting.slots.len() + waiting.consumers.len() + idle.count();
+        let called = self.executors.waiting();
+        let called = called.filter(|(_, task)| self.tasks.is_alive(*task));
+        let accounted =
+            waiting.slots.len() + waiting.consumers.len() + idle.count() + called.count();
         (accounted == self.tasks.alive_in_all()
             && waiting.slots.len() == self.armed.len()
             && waiting.consumers.len() == self.calls.waited_for())

@@ -13,6 +13,7 @@ use scenarios::spec::Server;
 use scheduler::ports::{CallError, Envelope, Published, Reply};
 use scheduler::steps;
 
+mod calling;
 mod delivering;
 
 impl World {
@@ -52,6 +53,7 @@ impl World {
             Request::Downstream(DownstreamRequest::Perform(request)) => {
                 self.serve_perform(key, request, again);
             }
+            Request::Executors(request) => self.serve_executors(key, request, again),
         }
     }
 
@@ -185,7 +187,7 @@ impl World {
             Server::Database => self.database.down,
             Server::Broker => self.broker.is_down(),
             Server::Lock => self.locks.server.is_down(),
-            Server::Downstream | Server::Coordinator => false,
+            Server::Downstream | Server::Coordinator | Server::Executors => false,
         }
     }
 

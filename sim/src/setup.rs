@@ -23,7 +23,7 @@ use std::time::Duration;
 
 mod patience;
 
-use patience::{BEAT_ACTIONS, all_work, longest_deadline, of_polls, renewals};
+use patience::{BEAT_ACTIONS, all_work, longest_deadline, of_polls, recalls, renewals};
 
 /// Makes a test's own downstream, once an execution.
 pub type OutsideFactory = dyn Fn() -> Box<dyn Outside> + Send + Sync;
@@ -103,6 +103,8 @@ pub(crate) struct Constants {
     /// How often a client of the lock service repeats a command by itself.
     pub(crate) lock_retries: u32,
     pub(crate) renew_every: Option<Span>,
+    /// Where calls are made again: after how long one without a report is.
+    pub(crate) recalls: Option<Option<Span>>,
     pub(crate) broker: Terms,
     /// Whether a publisher waits for the broker's word.
     pub(crate) confirms: bool,
@@ -243,6 +245,7 @@ fn blueprint(scenario: &Scenario, timers: Vec<Timer>, parts: &Parts) -> Blueprin
         identity: scenario.identity.key,
         recovery: scenario.recovery.clone(),
         polled: scenario.polled(),
+        routed: scenario.topology.routed(),
         coordinator: scenario.coordinator.as_ref().map(|table| table.session()),
         shards: timers
             .iter()
@@ -312,6 +315,7 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         database: database(&scenario.database),
         lock_retries: scenario.lock.client_retries,
         renew_every: scenario.broker.renew_every.0,
+        recalls: recalls(scenario),
         broker: Terms::of(&scenario.broker),
         confirms: scenario.broker.confirm != Confirm::Sent,
         slots: in_all,

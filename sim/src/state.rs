@@ -23,7 +23,8 @@ use scenarios::spec::RunRef;
 use scheduler::IdentityKey;
 use scheduler::ports::{Key, Table, Token, Value};
 use scheduler::tables::{
-    self, CLAIMS, EFFECTS, LOCKS, OUTBOX, QUEUE, RUNS, TIMERS, outbox, queue, runs, timers,
+    self, CALLS, CLAIMS, EFFECTS, LOCKS, OUTBOX, QUEUE, RUNS, TIMERS, calls, outbox, queue, runs,
+    timers,
 };
 use std::sync::Arc;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -128,6 +129,12 @@ impl Reading {
             }
         }
         self.number(u64::MAX);
+        // Nothing is in the memory of one that waits.
+        let called: Vec<_> = world.executors.waiting().collect();
+        for (instance, task) in called {
+            self.number(instance);
+            self.task(world, task);
+        }
         for place in 0..world.pollers.len() {
             let poller = &world.pollers[place];
             let (instance, phase) = (poller.instance, poller.anchor % poller.every.max(1));
@@ -346,6 +353,12 @@ impl Closed {
             OUTBOX => cell(row, outbox::SENT.0),
             QUEUE => cell(row, queue::STATE.0),
             EFFECTS => 0,
+            // A call that would still be made again keeps the world from resting.
+            CALLS => {
+                let said = [calls::ANSWER, calls::RESULT, calls::WATCHED];
+                said.iter()
+                    .fold(0, |kept, column| kept << 2 | cell(row, column.0))
+            }
             LOCKS if self.constants.slot_by_run.get(key) == Some(&slot) => 0,
             _ => return None,
         };

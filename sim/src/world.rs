@@ -13,6 +13,7 @@ use crate::servers::broker::Broker;
 use crate::servers::coordinator;
 use crate::servers::database::Database;
 use crate::servers::downstream::DownstreamModel;
+use crate::servers::executors::Executors;
 use crate::servers::lock::Locks;
 use crate::setup::{Constants, Setup};
 use crate::stage::Execution;
@@ -57,6 +58,7 @@ pub(crate) struct World {
     pub(crate) locks: Locks,
     pub(crate) coordinator: Coordinator<coordinator::Member>,
     pub(crate) downstream: DownstreamModel,
+    pub(crate) executors: Executors,
     pub(crate) events: Vec<Event>,
     /// The marks of the pipeline that were come to.
     pub(crate) marks: Marks,
@@ -100,6 +102,7 @@ impl World {
             locks: Locks::default(),
             coordinator: coordinator::open(None),
             downstream: DownstreamModel::new(),
+            executors: Executors::default(),
             events: Vec::new(),
             marks: Marks::default(),
             armed: Vec::new(),
@@ -137,6 +140,7 @@ impl World {
             locks,
             coordinator,
             downstream,
+            executors,
             events,
             marks,
             armed,
@@ -169,6 +173,8 @@ impl World {
         *coordinator = coordinator::open(setup.scenario.coordinator.as_ref());
         let outside = setup.parts.downstream.as_ref().map(|make| make());
         downstream.open(setup.scenario.downstream.terms(), outside);
+        let called = setup.blueprint.routed.as_ref();
+        executors.open(called.map_or(0, |_| constants.conditions.len()));
         *events = Vec::with_capacity(64);
         *marks = Marks::default();
         armed.clear();

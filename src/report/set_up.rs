@@ -64,6 +64,13 @@ fn processes(scenario: &Scenario) -> String {
             count(topology.executors, "executor"),
             scenario.broker.profile.name()
         ),
+        TopologyKind::Routed => format!(
+            "routed, {}, {}, route {}, block {}",
+            count(topology.admins, "admin"),
+            count(topology.executors, "executor"),
+            topology.route.name(),
+            topology.block.name()
+        ),
     }
 }
 

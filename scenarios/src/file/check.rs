@@ -4,6 +4,7 @@ use super::document::Document;
 use super::{Scenario, ScenarioError};
 use crate::spec::FaultKind;
 use evidence::Timestamp;
+use scheduler::dispatch::Order;
 use scheduler::schedules::{Schedule, Timetable};
 use scheduler::{Span, steps};
 
@@ -173,6 +174,13 @@ fn numbers(document: &Document<'_>, scenario: &Scenario) -> Checked {
             MOST_INSTANCES,
         ),
         (
+            "topology.admins",
+            u64::from(topology.admins),
+            1,
+            MOST_INSTANCES,
+        ),
+        ("topology.retries", u64::from(topology.retries), 0, 100),
+        (
             "topology.concurrency",
             u64::from(topology.concurrency),
             1,
@@ -247,6 +255,11 @@ fn topology(document: &Document<'_>, scenario: &Scenario) -> Checked {
             );
             return Err(document.key_error(&path, message));
         }
+    }
+    if kind.calls_executors() && scenario.dispatch.order == Order::Outbox {
+        let message = "topology routed has no outbox: an admin calls; allowed are \
+                       dispatch_then_advance, advance_then_dispatch and one_transaction";
+        return Err(document.error("dispatch.order", message));
     }
     Ok(())
 }

@@ -12,6 +12,8 @@ const LOCAL: &[(&str, &str)] = &[("dispatch.claim", "{ kind = \"none\" }")];
 
 /// Where the rows of timers are polled, nothing is published.
 const POLLED_TIMERS: &[(&str, &str)] = &[("dispatch.order", "\"advance_then_dispatch\"")];
+/// XXL-JOB's time ring: the next trigger time is committed, then a thread calls.
+const ROUTED: &[(&str, &str)] = &[("dispatch.order", "\"advance_then_dispatch\"")];
 
 /// What each profile of a broker says where the file does not, key by key. The numbers and their
 /// sources are in [`servers::broker::profiles`].
@@ -63,6 +65,9 @@ pub(super) fn fill(document: &mut Document<'_>) {
     }
     if kind == Some("sharded") {
         defaults.extend(SHARDED);
+    }
+    if kind == Some("routed") {
+        defaults.extend(ROUTED);
     }
     let leads = document.str("dispatch.claim.kind") == Some("leader");
     if leads && document.str("dispatch.claim.via") != Some("database") {

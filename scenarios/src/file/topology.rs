@@ -1,8 +1,11 @@
 //! `[topology]`: which processes there are, and how runs get from one to the other.
 
-use scheduler::Span;
+use evidence::InstanceId;
+use scheduler::routes::RouteKind;
 use scheduler::row_queue::{StopHeartbeat, Take};
+use scheduler::topologies::routed::{BlockStrategy, RoutedConfig};
 use scheduler::topologies::{Role, Rows};
+use scheduler::{Span, Switchable};
 use serde::{Deserialize, Serialize};
 
 /// `[topology]`.
@@ -13,7 +16,7 @@ pub struct Topology {
     pub kind: TopologyKind,
     /// queued: processes that turn slots into messages, `scheduler-1` and so on.
     pub schedulers: u8,
-    /// queued: processes that do the work, `executor-1` and so on.
+    /// queued, routed: processes that do the work, `executor-1` and so on.
     pub executors: u8,
     /// local, sharded: processes that do both, `instance-1` and so on.
     pub instances: u8,
@@ -39,6 +42,49 @@ pub struct Topology {
     pub queue: QueueLimit,
     /// How long a process that crashed or stopped is away.
     pub restart_after: Span,
+    /// routed: processes that turn slots into calls of executors, `admin-1` and so on.
+    #[serde(skip_serializing_if = "is_default_admins")]
+    pub admins: u8,
+    /// routed: which executor an admin calls.
+    #[serde(skip_serializing_if = "is_default")]
+    pub route: RouteKind,
+    /// routed: what an executor does with a call of a timer that it has at work or waiting.
+    #[serde(skip_serializing_if = "is_default")]
+    pub block: BlockStrategy,
+    /// routed: after how long an executor cancels an attempt and reports it as failed (XXL-JOB's
+    /// executorTimeout, 0 there for never).
+    #[serde(skip_serializing_if = "is_default")]
+    pub timeout: Switchable,
+    /// routed: how often an admin calls again after a failure (XXL-JOB's executorFailRetryCount, 0
+    /// there). With none, nobody looks for failures.
+    #[serde(skip_serializing_if = "is_default")]
+    pub retries: u32,
+    /// routed: after how long a call without a report counts as failed, so that it is made again
+    /// where there are `retries`. Default 10 minutes (XXL-JOB's JobCompleteHelper, which besides
+    /// asks that the executor is no longer registered).
+    #[serde(skip_serializing_if = "is_default_lost_after")]
+    pub lost_after: Switchable,
+}
+
+/// Keys that joined later are left out of the hash while they say what was so before.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+const ADMINS: u8 = 2;
+/// 10 min: `DateUtil.addMinutes(new Date(), -10)` in JobCompleteHelper.
+const LOST_AFTER: Switchable = Switchable(Some(Span::secs(600)));
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde hands out a reference"
+)]
+const fn is_default_admins(admins: &u8) -> bool {
+    *admins == ADMINS
+}
+
+fn is_default_lost_after(lost_after: &Switchable) -> bool {
+    *lost_after == LOST_AFTER
 }
 
 fn is_two(count: &u8) -> bool {
@@ -47,10 +93,6 @@ fn is_two(count: &u8) -> bool {
 
 fn is_a_second(span: &Span) -> bool {
     *span == Span::secs(1)
-}
-
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl Default for Topology {
@@ -68,6 +110,12 @@ impl Default for Topology {
             concurrency: 1,
             queue: QueueLimit::Unlimited,
             restart_after: Span::secs(5),
+            admins: ADMINS,
+            route: RouteKind::default(),
+            block: BlockStrategy::default(),
+            timeout: Switchable(None),
+            retries: 0,
+            lost_after: LOST_AFTER,
         }
     }
 }
@@ -86,6 +134,11 @@ impl Topology {
                 names
             }
             TopologyKind::Polled => named("worker", self.workers),
+            TopologyKind::Routed => {
+                let mut names = named("admin", self.admins);
+                names.extend(named("executor", self.executors));
+                names
+            }
         }
     }
 
@@ -97,6 +150,8 @@ impl Topology {
             TopologyKind::Queued if place < self.schedulers => Role::Scheduler,
             TopologyKind::Queued => Role::Executor,
             TopologyKind::Polled => Role::Worker,
+            TopologyKind::Routed if place < self.admins => Role::Admin,
+            TopologyKind::Routed => Role::Called,
         }
     }
 
@@ -104,7 +159,7 @@ impl Topology {
     pub const fn executes_where_it_fires(&self) -> bool {
         match self.kind {
             TopologyKind::Local | TopologyKind::Sharded => true,
-            TopologyKind::Queued => false,
+            TopologyKind::Queued | TopologyKind::Routed => false,
             TopologyKind::Polled => matches!(self.rows, Rows::Timers),
         }
     }
@@ -131,7 +186,32 @@ impl Topology {
             TopologyKind::Local | TopologyKind::Sharded => self.instances,
             TopologyKind::Queued => self.schedulers,
             TopologyKind::Polled => self.workers,
+            TopologyKind::Routed => self.admins,
         }
+    }
+
+    /// How admins call executors, where they do.
+    pub fn routed(&self) -> Option<RoutedConfig> {
+        let executors = (0..self.executors).map(|n| InstanceId(self.admins.saturating_add(n)));
+        self.kind.calls_executors().then(|| RoutedConfig {
+            executors: executors.collect(),
+            route: self.route,
+            block: self.block,
+            timeout: self.timeout,
+            retries: self.retries,
+            lost_after: self.lost_after,
+        })
+    }
+
+    /// After how long a call without a report is made again, where that happens.
+    pub fn recalls_after(&self) -> Option<Span> {
+        let recalls = self.kind.calls_executors() && self.retries > 0;
+        self.lost_after.0.filter(|_| recalls)
+    }
+
+    /// After how long an attempt is cancelled, where that happens.
+    pub fn cancels_after(&self) -> Option<Span> {
+        self.timeout.0.filter(|_| self.kind.calls_executors())
     }
 }
 
@@ -150,6 +230,8 @@ pub enum TopologyKind {
     Sharded,
     /// Workers poll the database for due rows and claim them.
     Polled,
+    /// Admins call executors one by one, as XXL-JOB does: no queue between.
+    Routed,
 }
 
 impl TopologyKind {
@@ -160,15 +242,24 @@ impl TopologyKind {
             TopologyKind::Queued => "queued",
             TopologyKind::Sharded => "sharded",
             TopologyKind::Polled => "polled",
+            TopologyKind::Routed => "routed",
         }
     }
 
     /// Whether runs travel through a broker.
     pub const fn has_broker(self) -> bool {
         match self {
-            TopologyKind::Local | TopologyKind::Sharded | TopologyKind::Polled => false,
+            TopologyKind::Local
+            | TopologyKind::Sharded
+            | TopologyKind::Polled
+            | TopologyKind::Routed => false,
             TopologyKind::Queued => true,
         }
+    }
+
+    /// Whether admins call executors.
+    pub const fn calls_executors(self) -> bool {
+        matches!(self, TopologyKind::Routed)
     }
 
     /// The keys of `[topology]` that say how many processes there are.
@@ -177,6 +268,7 @@ impl TopologyKind {
             TopologyKind::Local | TopologyKind::Sharded => "`instances`",
             TopologyKind::Queued => "`schedulers` and `executors`",
             TopologyKind::Polled => "`workers`",
+            TopologyKind::Routed => "`admins` and `executors`",
         }
     }
 
@@ -191,6 +283,12 @@ impl TopologyKind {
                 "poll",
                 "take",
                 "stop_heartbeat",
+                "admins",
+                "route",
+                "block",
+                "timeout",
+                "retries",
+                "lost_after",
             ],
             TopologyKind::Queued => &[
                 "instances",
@@ -199,8 +297,33 @@ impl TopologyKind {
                 "poll",
                 "take",
                 "stop_heartbeat",
+                "admins",
+                "route",
+                "block",
+                "timeout",
+                "retries",
+                "lost_after",
             ],
-            TopologyKind::Polled => &["schedulers", "executors", "instances"],
+            TopologyKind::Polled => &[
+                "schedulers",
+                "executors",
+                "instances",
+                "admins",
+                "route",
+                "block",
+                "timeout",
+                "retries",
+                "lost_after",
+            ],
+            TopologyKind::Routed => &[
+                "schedulers",
+                "instances",
+                "workers",
+                "rows",
+                "poll",
+                "take",
+                "stop_heartbeat",
+            ],
         }
     }
 }

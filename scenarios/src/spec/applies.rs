@@ -21,16 +21,19 @@ pub enum Server {
     Downstream = 3,
     /// Sessions, leaders, shards.
     Coordinator = 4,
+    /// The executors that an admin calls; a partition cuts it off from all of them.
+    Executors = 5,
 }
 
 impl Server {
     /// Every server, by number.
-    pub const ALL: [Server; 5] = [
+    pub const ALL: [Server; 6] = [
         Server::Database,
         Server::Broker,
         Server::Lock,
         Server::Downstream,
         Server::Coordinator,
+        Server::Executors,
     ];
 
     /// As written in output.
@@ -41,6 +44,7 @@ impl Server {
             Server::Lock => "lock",
             Server::Downstream => "downstream",
             Server::Coordinator => "coordinator",
+            Server::Executors => "executors",
         }
     }
 }
@@ -120,10 +124,10 @@ const fn inside(step: &'static evidence::Step, doing: Doing, clock: ReadsClock) 
 }
 
 /// Every step, by number.
-static TABLE: [Row; 48] = {
+static TABLE: [Row; 57] = {
     use ReadsClock::{Always, Never, OfClaim, OfGuard};
     use Repeats::Yes;
-    use Server::{Broker, Coordinator, Downstream, Lock};
+    use Server::{Broker, Coordinator, Downstream, Executors, Lock};
     [
         inside(&steps::TIMER_WAIT, Doing::Waiting, Always),
         inside(&steps::TIMER_FIRE, Doing::Local, Always),
@@ -173,6 +177,15 @@ static TABLE: [Row; 48] = {
         sql(&steps::WORKER_DEFER, Never),
         sql(&steps::WORKER_RENEW, Never),
         sql(&steps::WORKER_POLL, Never),
+        inside(&steps::ADMIN_ROUTE, Doing::Local, Never),
+        sql(&steps::ADMIN_LOG, Never),
+        call(&steps::ADMIN_BEAT, Executors, Yes),
+        call(&steps::ADMIN_CALL, Executors, Yes),
+        sql(&steps::ADMIN_ANSWER, Never),
+        inside(&steps::EXECUTOR_ACCEPT, Doing::Local, Never),
+        sql(&steps::EXECUTOR_REPORT, Never),
+        sql(&steps::ADMIN_WATCH, Never),
+        sql(&steps::ADMIN_RECALL, Never),
     ]
 };
 
@@ -232,6 +245,11 @@ impl Loses {
     }
 }
 
+/// Whether a step belongs to admins that call executors, and to what these do of it.
+fn of_calls(step: &evidence::Step) -> bool {
+    step.name.starts_with("admin.") || step.name.starts_with("executor.")
+}
+
 impl StepFacts {
     /// A step in this scenario; `None` for an unknown number.
     pub fn of(step: u8, scenario: &Scenario) -> Option<StepFacts> {
@@ -251,6 +269,9 @@ impl StepFacts {
             doing: match row.doing {
                 _ if in_database => Doing::Calling(Server::Database),
                 Doing::Calling(Server::Coordinator) if scenario.coordinator.is_none() => {
+                    Doing::Nothing
+                }
+                _ if of_calls(row.step) && !scenario.topology.kind.calls_executors() => {
                     Doing::Nothing
                 }
                 doing => doing,

@@ -110,7 +110,7 @@ fn lag(scenario: &Scenario, server: Server) -> Option<Span> {
         Server::Database => (of_database > Span::ZERO).then_some(of_database),
         Server::Lock => scenario.lock.fails_over(),
         Server::Broker => scenario.broker.failover_loses.0,
-        Server::Downstream | Server::Coordinator => None,
+        Server::Downstream | Server::Coordinator | Server::Executors => None,
     }
 }
 
@@ -135,6 +135,12 @@ fn deadlines(scenario: &Scenario) -> Vec<Deadline> {
         if let Some(span) = broker.session_timeout.0 {
             add("broker.session_timeout", span);
         }
+    }
+    if let Some(span) = scenario.topology.cancels_after() {
+        add("topology.timeout", span);
+    }
+    if let Some(span) = scenario.topology.recalls_after() {
+        add("topology.lost_after", span);
     }
     for (name, span) in scenario.guard.deadlines() {
         add(name, span);

@@ -34,6 +34,7 @@ pub fn why_absent(step: u8, scenario: &Scenario) -> Option<&'static str> {
         "guard" | "lock" => of_guard(step, &scenario.guard),
         "downstream" => of_downstream(step, scenario),
         "recovery" => of_recovery(scenario),
+        "admin" | "executor" => of_calls(step, scenario),
         "coordinator" => of_coordinator(step, scenario),
         _ => None,
     }
@@ -168,6 +169,7 @@ fn of_broker(step: &Step, scenario: &Scenario) -> Option<&'static str> {
     match scenario.topology.kind {
         TopologyKind::Local | TopologyKind::Sharded => return Some(NO_QUEUE),
         TopologyKind::Polled => return Some(NO_BROKER),
+        TopologyKind::Routed => return Some("topology routed has no queue"),
         TopologyKind::Queued => {}
     }
     let renews = *step == steps::BROKER_RENEW && scenario.broker.renew_every.0.is_none();
@@ -185,6 +187,18 @@ fn of_downstream(step: &Step, scenario: &Scenario) -> Option<&'static str> {
         ProtectionConfig::LookupBeforeRetry(_)
     );
     (*step == steps::DOWNSTREAM_LOOKUP && !looks).then_some("the protection looks nothing up")
+}
+
+fn of_calls(step: &Step, scenario: &Scenario) -> Option<&'static str> {
+    let topology = &scenario.topology;
+    if !topology.kind.calls_executors() {
+        return Some("nobody calls executors");
+    }
+    if *step == steps::ADMIN_BEAT {
+        return (!topology.route.asks()).then_some("the route asks nobody");
+    }
+    let watches = [steps::ADMIN_WATCH.number, steps::ADMIN_RECALL.number].contains(&step.number);
+    (watches && topology.retries == 0).then_some("nothing is called again")
 }
 
 fn of_recovery(scenario: &Scenario) -> Option<&'static str> {
@@ -244,6 +258,15 @@ mod tests {
                 "worker.defer",
                 "worker.renew",
                 "worker.poll",
+                "admin.route",
+                "admin.log",
+                "admin.beat",
+                "admin.call",
+                "admin.answer",
+                "executor.accept",
+                "executor.report",
+                "admin.watch",
+                "admin.recall",
             ]
         );
     }

@@ -11,11 +11,13 @@ use crate::ports::{
     Answer, Answers, At, CallError, OnConflict, Ports, Row, RowLock, Statement, Statements, Wake,
 };
 use crate::tables::{CLAIMS, RUNS, runs};
+use crate::topologies::routed::Caller;
 use crate::weakness::Weakness;
 use crate::work::RetryConfig;
 use crate::{Instance, steps};
 use crate::{backoff, marks};
 use evidence::{Step, What};
+use std::sync::Arc;
 
 /// Dispatches the slots that one instance fires.
 pub struct Dispatcher {
@@ -35,6 +37,8 @@ pub struct Dispatcher {
     pub(super) polls: bool,
     /// Whether the run becomes a row of the queue instead of a message.
     pub(super) rows: bool,
+    /// Who calls executors, where no queue takes the run.
+    pub(super) caller: Option<Arc<Caller>>,
 }
 
 /// How a try ended, when no error stopped it.
@@ -93,6 +97,15 @@ impl Dispatcher {
             late: false,
             polls: false,
             rows: false,
+            caller: None,
+        }
+    }
+
+    /// The same, with executors to call instead of a queue to publish to.
+    pub(crate) fn calling(self, caller: Arc<Caller>) -> Self {
+        Dispatcher {
+            caller: Some(caller),
+            ..self
         }
     }
 

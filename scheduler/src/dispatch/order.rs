@@ -159,6 +159,11 @@ impl Dispatcher {
         if progress.unsure {
             self.ports.journal.mark(&marks::PUBLISHED_AGAIN);
         }
+        if let Some(caller) = &self.caller {
+            Box::pin(caller.call_out(&self.ports, fire)).await?;
+            progress.published = true;
+            return Ok(());
+        }
         let step = &steps::BROKER_PUBLISH;
         let at = At::new(step, &fire.ids);
         let published = self.ports.broker.publish(at, fire.envelope()).await;

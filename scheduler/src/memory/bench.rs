@@ -246,6 +246,7 @@ impl Bench {
                 locks: locks.clone(),
                 coordinator: Arc::new(MemoryCoordinator::default()),
                 downstream: downstream.clone(),
+                executors: Arc::new(super::NoExecutors),
             },
         };
         let run: evidence::RunKey = "report@2026-01-01T02:00:00.000Z".parse().unwrap();

@@ -82,6 +82,7 @@ impl Observer {
                 broker: Watched::around(&ports.broker, &who),
                 locks: Watched::around(&ports.locks, &who),
                 coordinator: Watched::around(&ports.coordinator, &who),
+                executors: Watched::around(&ports.executors, &who),
                 downstream: Watched::around(&ports.downstream, &who),
             },
             ..instance.clone()

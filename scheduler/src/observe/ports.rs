@@ -4,12 +4,12 @@ use super::{Watched, events, meters};
 use crate::Span;
 use crate::marks::Mark;
 use crate::ports::{
-    Answers, At, Broker, CallError, Coordinator, Database, Delivery, Downstream, Election,
-    Envelope, Epoch, Fut, Interest, Isolation, Item, Journal, LockKey, LockService, Monotonic,
-    Published, QueueSteps, Receipt, Reply, Request, Runtime, SessionId, Settled, Shard, Standing,
-    Statements, Token, Transaction, Wake,
+    Answers, Ask, Asked, Asking, At, Broker, CallError, Coordinator, Database, Delivery,
+    Downstream, Election, Envelope, Epoch, Executors, Fut, Interest, Isolation, Item, Journal,
+    LockKey, LockService, Monotonic, Published, QueueSteps, Receipt, Reply, Request, Runtime, Said,
+    SessionId, Settled, Shard, Standing, Statements, Token, Transaction, Wake,
 };
-use evidence::{Timestamp, What};
+use evidence::{InstanceId, Timestamp, What};
 use std::sync::{Arc, PoisonError};
 
 impl<P: ?Sized> Watched<P> {
@@ -303,6 +303,24 @@ impl Coordinator for Watched<dyn Coordinator> {
 
     fn leave<'a>(&'a self, at: At<'a>, session: SessionId) -> Fut<'a, Result<(), CallError>> {
         self.call(at, self.port.leave(at, session))
+    }
+}
+
+impl Executors for Watched<dyn Executors> {
+    fn ask<'a>(&'a self, at: At<'a>, to: InstanceId, ask: Ask) -> Fut<'a, Result<Said, CallError>> {
+        self.call(at, self.port.ask(at, to, ask))
+    }
+
+    fn next(&self) -> Fut<'_, Asked> {
+        self.port.next()
+    }
+
+    fn say(&self, asking: Asking, said: Said) {
+        self.port.say(asking, said);
+    }
+
+    fn over(&self, asking: Asking) {
+        self.port.over(asking);
     }
 }
 

@@ -7,6 +7,7 @@ mod broker;
 mod coordinator;
 mod database;
 mod downstream;
+mod executors;
 mod lock;
 mod runtime;
 pub mod sql;
@@ -18,6 +19,7 @@ pub use database::{
     RowLock, Statement, Statements, Table, Test, Transaction, Value,
 };
 pub use downstream::{Downstream, Reply, Request};
+pub use executors::{Ask, Asked, Asking, Call, Executors, Said};
 pub use lock::{LockKey, LockService, Token};
 pub use runtime::{Clock, Interest, Journal, Monotonic, Runtime, Wake};
 
@@ -86,4 +88,6 @@ pub struct Ports {
     pub coordinator: Arc<dyn Coordinator>,
     /// The outside world.
     pub downstream: Arc<dyn Downstream>,
+    /// Executors that are called one by one.
+    pub executors: Arc<dyn Executors>,
 }

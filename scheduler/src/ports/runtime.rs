@@ -63,6 +63,13 @@ pub enum Interest {
         /// The queue.
         table: Table,
     },
+    /// Calls that failed, or that nobody has reported on for so long.
+    Unanswered {
+        /// The table of calls.
+        table: Table,
+        /// When a call without a report counts as lost; `None`: never.
+        lost_after: Option<Span>,
+    },
 }
 
 impl Interest {
@@ -73,6 +80,7 @@ impl Interest {
             | Interest::Overdue { table, .. }
             | Interest::Lapsed { table, .. }
             | Interest::DueTimers { table, .. }
+            | Interest::Unanswered { table, .. }
             | Interest::Claimable { table } => Some(*table),
             Interest::Standing { .. } => None,
         }

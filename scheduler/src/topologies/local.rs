@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// records.
 pub(super) fn start(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms: i64) {
     let worker = Arc::new(Worker {
-        executor: Arc::new(blueprint.executor(instance)),
+        executor: blueprint.executor(instance),
         dispatcher: blueprint.dispatcher(instance),
         pool: Permits::new(blueprint.concurrency),
     });

@@ -5,6 +5,7 @@
 mod local;
 mod polled;
 mod queued;
+pub mod routed;
 mod sharded;
 
 pub use polled::{PolledConfig, Rows};
@@ -23,6 +24,7 @@ use crate::timer::Timer;
 use crate::work::WorkConfig;
 use crate::{IdentityKey, Instance, Span};
 use evidence::{Ids, Timestamp};
+use routed::RoutedConfig;
 use std::sync::Arc;
 
 /// What an instance does: which parts of the pipeline run in it.
@@ -38,6 +40,10 @@ pub enum Role {
     Shardee,
     /// `polled`: claims due rows of the database and executes their runs.
     Worker,
+    /// `routed`: fires timers and calls executors.
+    Admin,
+    /// `routed`: is called, and executes runs.
+    Called,
 }
 
 /// Starts what runs in an instance. `fire_offset_ms` is how much later than planned it fires.
@@ -48,6 +54,8 @@ pub fn start(role: Role, instance: &Instance, blueprint: &Arc<Blueprint>, fire_o
         Role::Executor => queued::start_executor(instance, blueprint),
         Role::Shardee => sharded::start(instance, blueprint, fire_offset_ms),
         Role::Worker => polled::start(instance, blueprint, fire_offset_ms),
+        Role::Admin => routed::start_admin(instance, blueprint, fire_offset_ms),
+        Role::Called => routed::start_executor(instance, blueprint),
     }
 }
 
@@ -93,6 +101,8 @@ pub struct Blueprint {
     pub polled: PolledConfig,
     /// A test's own parts.
     pub parts: Parts,
+    /// How admins call executors, where they do.
+    pub routed: Option<RoutedConfig>,
 }
 
 impl Blueprint {
@@ -148,7 +158,7 @@ impl Blueprint {
         )
     }
 
-    fn executor(&self, instance: &Instance) -> Executor {
+    fn executor(&self, instance: &Instance) -> Arc<Executor> {
         let context = GuardContext {
             instance,
             max_attempts: self.work.retry.max_attempts,
@@ -161,7 +171,7 @@ impl Blueprint {
             Some(make) => make(instance),
             None => Box::new(BuiltIn::new(&self.work)),
         };
-        Executor {
+        Arc::new_cyclic(|itself| Executor {
             instance: instance.clone(),
             guard,
             handler,
@@ -174,7 +184,8 @@ impl Blueprint {
                 .timers
                 .iter()
                 .any(|timer| timer.publish_ahead > Span::ZERO),
-        }
+            itself: itself.clone(),
+        })
     }
 
     /// Starts the loops of the timers that an instance carries, one a registration. `run` gets

@@ -66,7 +66,7 @@ fn start_of_runs(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset_ms
     let mut instance = instance.clone();
     instance.ports.broker = Arc::new(RowQueue::new(instance.ports.clone(), queue, poll));
     let dispatcher = blueprint.dispatcher(&instance).into_rows();
-    queued::start_timers(&instance, blueprint, dispatcher, fire_offset_ms);
+    queued::start_timers(&instance, blueprint, &Arc::new(dispatcher), fire_offset_ms);
     queued::start_executor(&instance, blueprint);
 }
 
@@ -74,7 +74,7 @@ fn start_of_timers(instance: &Instance, blueprint: &Arc<Blueprint>) {
     let worker = Arc::new(Worker {
         instance: instance.clone(),
         blueprint: blueprint.clone(),
-        executor: Arc::new(blueprint.executor(instance)),
+        executor: blueprint.executor(instance),
         dispatcher: blueprint.dispatcher(instance).polling(),
         pool: Permits::new(blueprint.concurrency),
     });

@@ -17,8 +17,8 @@ pub(super) fn start_scheduler(
     fire_offset_ms: i64,
 ) {
     let runtime = &instance.ports.runtime;
-    let dispatcher = blueprint.dispatcher(instance);
-    start_timers(instance, blueprint, dispatcher, fire_offset_ms);
+    let dispatcher = Arc::new(blueprint.dispatcher(instance));
+    start_timers(instance, blueprint, &dispatcher, fire_offset_ms);
     if blueprint.dispatch.order == Order::Outbox {
         let every = blueprint.dispatch.relay_every;
         let anchor = runtime.anchor(At::new(&steps::OUTBOX_READ, &Ids::default()), every);
@@ -31,10 +31,9 @@ pub(super) fn start_scheduler(
 pub(super) fn start_timers(
     instance: &Instance,
     blueprint: &Arc<Blueprint>,
-    dispatcher: dispatch::Dispatcher,
+    dispatcher: &Arc<dispatch::Dispatcher>,
     fire_offset_ms: i64,
 ) {
-    let dispatcher = Arc::new(dispatcher);
     let leadership = blueprint.leadership(instance);
     blueprint.start_timers(instance, |place| {
         let (instance, blueprint) = (instance.clone(), blueprint.clone());
@@ -101,7 +100,7 @@ async fn fire_led(
 /// Starts an executor: its consumers, and recovery where the guard keeps records.
 pub(super) fn start_executor(instance: &Instance, blueprint: &Arc<Blueprint>) {
     let runtime = &instance.ports.runtime;
-    let executor = Arc::new(blueprint.executor(instance));
+    let executor = blueprint.executor(instance);
     for _ in 0..blueprint.concurrency {
         runtime.spawn(Box::pin(executor.clone().consume()));
     }

@@ -29,7 +29,7 @@ pub(super) fn start(instance: &Instance, blueprint: &Arc<Blueprint>, fire_offset
     let runtime = &instance.ports.runtime;
     let shardee = Arc::new(Shardee {
         instance: instance.clone(),
-        executor: Arc::new(blueprint.executor(instance)),
+        executor: blueprint.executor(instance),
         dispatcher: blueprint.dispatcher(instance),
         pool: Permits::new(blueprint.concurrency),
         at_once: blueprint.concurrency,

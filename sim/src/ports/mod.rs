@@ -5,6 +5,7 @@ mod call;
 mod coordinator;
 mod database;
 mod downstream;
+mod executors;
 mod lock;
 mod runtime;
 mod waiting;
@@ -41,7 +42,8 @@ impl Window {
             broker: window.clone(),
             locks: window.clone(),
             coordinator: window.clone(),
-            downstream: window,
+            downstream: window.clone(),
+            executors: window,
         }
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod broker;
 pub(crate) mod coordinator;
 pub(crate) mod database;
 pub(crate) mod downstream;
+pub(crate) mod executors;
 pub(crate) mod lock;
 
 /// What a call asks of a server.
@@ -14,6 +15,7 @@ pub(crate) enum Request {
     Lock(lock::LockRequest),
     Coordinator(coordinator::CoordinatorRequest),
     Downstream(downstream::DownstreamRequest),
+    Executors(executors::ExecutorsRequest),
 }
 
 /// What a server answers.
@@ -27,4 +29,5 @@ pub(crate) enum Response {
     Coordinated(coordinator::Coordinated),
     Reply(scheduler::ports::Reply),
     Found(bool),
+    Said(scheduler::ports::Said),
 }

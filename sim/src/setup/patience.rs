@@ -5,6 +5,7 @@ use crate::keyed::LEG_MAX_MS;
 use scenarios::Scenario;
 use scheduler::Span;
 use scheduler::dispatch::{ClaimConfig, LeaderVia};
+use scheduler::topologies::routed::WATCH_EVERY;
 
 /// How often whoever leads by a row extends its lease until the last slot.
 pub(super) fn renewals(scenario: &Scenario, last_slot: Ms) -> u64 {
@@ -41,7 +42,22 @@ pub(super) fn all_work(scenario: &Scenario) -> Ms {
     let timers = scenario.timers_at_work();
     let slots = timers.iter().map(|timer| u64::from(timer.slots));
     let each = scenario.work.takes.ms() + scenario.downstream.latency.ms();
-    slots.sum::<u64>().saturating_mul(each)
+    let topology = &scenario.topology;
+    let calls = match topology.kind.calls_executors() {
+        true => u64::from(topology.executors) * (1 + u64::from(topology.retries)),
+        false => 1,
+    };
+    slots
+        .sum::<u64>()
+        .saturating_mul(each)
+        .saturating_mul(calls)
+}
+
+/// After how long a call without a report is made again, where that happens at all.
+pub(super) fn recalls(scenario: &Scenario) -> Option<Option<Span>> {
+    let topology = &scenario.topology;
+    let recalls = topology.kind.calls_executors() && topology.retries > 0;
+    recalls.then_some(topology.lost_after.0)
 }
 
 /// The longest time that anything in the set-up waits for, backoff included, in ms.
@@ -63,6 +79,12 @@ pub(super) fn longest_deadline(scenario: &Scenario) -> Ms {
     for (_, deadline) in scenario.guard.deadlines() {
         longest = longest.max(deadline.ms());
     }
+    if let Some(lost_after) = recalls(scenario) {
+        // Each call may be lost.
+        let looked = lost_after.map_or(0, Span::ms) + WATCH_EVERY.ms();
+        longest = longest.max(looked * u64::from(scenario.topology.retries));
+    }
+    longest = longest.max(scenario.topology.cancels_after().map_or(0, Span::ms));
     if let scheduler::guards::GuardConfig::StateMachine(config) = &scenario.guard {
         longest = longest.max(config.sweep_queued_after.0.map_or(0, Span::ms));
     }

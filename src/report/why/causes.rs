@@ -147,6 +147,15 @@ fn words(step: &Step) -> Words {
         "worker.defer" => ("deferral", "gave the row back"),
         "worker.renew" => ("heartbeat", "extended its claim"),
         "worker.poll" => ("look for due timers", "looked which timers are due"),
+        "admin.route" => ("choice of an executor", "chose an executor"),
+        "admin.log" => ("row of the call", "wrote the row of the call"),
+        "admin.beat" => ("question who is there", "asked who is there"),
+        "admin.call" => ("call", "called the executor"),
+        "admin.answer" => ("answer to the call", "wrote down the answer to the call"),
+        "executor.accept" => ("acceptance of the call", "took the call"),
+        "executor.report" => ("report", "reported how the run ended"),
+        "admin.watch" => ("look for failed calls", "looked for failed calls"),
+        "admin.recall" => ("claim of the failed call", "took the failed call"),
         "work" => ("work", "began the work"),
         _ => ("step", "went on"),
     };
@@ -160,6 +169,7 @@ fn server(step: &Step) -> &'static str {
         Some(Server::Downstream) => "the downstream",
         Some(Server::Lock) => "the lock service",
         Some(Server::Coordinator) => "the coordinator",
+        Some(Server::Executors) => "the executor",
         Some(Server::Database) | None => "the database",
     }
 }

@@ -78,6 +78,11 @@ fn never_arrived(story: &Story<'_>) -> String {
             message(event),
             but(story, event, story.last_cause())
         ),
+        None if story.calls_executors() => format!(
+            "{}no executor ever took the call of {}, and nobody calls again.",
+            because(story.last_cause()),
+            story.slot()
+        ),
         None => format!(
             "{}the broker never had the message of {}, and nothing sends it again.",
             because(story.last_cause()),
@@ -93,6 +98,13 @@ fn dropped(story: &Story<'_>) -> String {
     match (story.last(|what| *what == What::Dropped), handed) {
         (Some(event), _) => format!(
             "the broker let go of {} at {}{}; no copy of it is left.",
+            message(event),
+            at(event.at),
+            but_somebody(cause)
+        ),
+        (None, Some(event)) if story.calls_executors() => format!(
+            "{} had the call {} in its memory alone from {} on{}; nobody calls again.",
+            story.who(event),
             message(event),
             at(event.at),
             but_somebody(cause)

@@ -177,6 +177,11 @@ impl<'a> Story<'a> {
         events.filter(|event| says(&event.what)).count() as u64
     }
 
+    /// Whether an admin calls executors, so that no broker lies between.
+    pub(super) fn calls_executors(&self) -> bool {
+        self.execution.scenario.topology.kind.calls_executors()
+    }
+
     /// The guard, as scenario files write it; `None` where there is none.
     pub fn guard(&self) -> Option<&'static str> {
         match self.execution.scenario.guard.name() {

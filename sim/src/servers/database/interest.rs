@@ -5,7 +5,7 @@ use evidence::{RecordState, Timestamp};
 use scheduler::Span;
 use scheduler::guards::{TimeSource, state_number};
 use scheduler::ports::{Interest, Table, Value};
-use scheduler::tables::{OUTBOX, QUEUE, RUNS, locks, outbox, queue, runs, timers};
+use scheduler::tables::{CALLS, OUTBOX, QUEUE, RUNS, calls, locks, outbox, queue, runs, timers};
 
 impl Database {
     /// The first moment, on the database's clock, at which a poll finds something as things are;
@@ -69,6 +69,11 @@ impl Database {
                 .map(|row| number(&row.cells, queue::UNTIL.0))
                 .filter(|until| *until < i64::MAX)
                 .min(),
+            Interest::Unanswered { table, lost_after } => self
+                .tables
+                .open_rows(table)
+                .filter_map(|row| call_due(&row.cells, lost_after))
+                .min(),
         }
         .map(Timestamp)
     }
@@ -83,9 +88,24 @@ fn slot_due(cells: &[Value], recover_after: Option<Span>) -> Option<i64> {
     }
 }
 
+/// From when on a call that nobody has looked after counts as failed: at once where it was, after
+/// so long where nobody has reported on it.
+pub(crate) fn call_due(cells: &[Value], lost_after: Option<Span>) -> Option<i64> {
+    let (answer, result) = (
+        number(cells, calls::ANSWER.0),
+        number(cells, calls::RESULT.0),
+    );
+    let since = number(cells, calls::SINCE.0);
+    match (answer, result) {
+        (_, 2) | (2, 0) => Some(since),
+        (1, 0) => lost_after.map(|after| since + after.as_i64()),
+        _ => None,
+    }
+}
+
 /// Whether some poller may find a row as it stands: what is done is found by nobody, however much of
 /// it there is.
-pub(super) fn is_open(table: Table, cells: &[Value]) -> bool {
+pub(crate) fn is_open(table: Table, cells: &[Value]) -> bool {
     let open = |state| state_number(state) == number(cells, runs::STATE.0);
     match table {
         OUTBOX => number(cells, outbox::SENT.0) == 0,
@@ -97,6 +117,7 @@ pub(super) fn is_open(table: Table, cells: &[Value]) -> bool {
         ]
         .into_iter()
         .any(open),
+        CALLS => number(cells, calls::WATCHED.0) == 0 && number(cells, calls::RESULT.0) != 1,
         // Of a table that a guard of somebody else's has: as its poller says.
         _ => true,
     }

@@ -8,6 +8,7 @@
 //! the one who closes it (PostgreSQL's victim, too, is the one whose check finds the cycle).
 
 mod interest;
+pub(crate) use interest::{call_due, is_open};
 mod modelled;
 mod sessions;
 mod standby;
