@@ -61,6 +61,7 @@ pub(crate) use error::utf8;
 
 use document::{Document, MAX_BYTES};
 use evidence::{Cast, Judging, TimerId, Timestamp};
+use scheduler::Span;
 use scheduler::dispatch::DispatchConfig;
 use scheduler::effects::ProtectionConfig;
 use scheduler::guards::GuardConfig;
@@ -256,10 +257,17 @@ impl Scenario {
     /// The conditions of one process.
     pub fn conditions(&self, name: &str) -> InstanceTable {
         let named = self.instances.iter().find(|instance| instance.name == name);
-        named.cloned().unwrap_or_else(|| InstanceTable {
+        let named = named.cloned().unwrap_or_else(|| InstanceTable {
             name: name.to_owned(),
             ..InstanceTable::default()
-        })
+        });
+        // A process that a deploy brings starts with the deploy, and later where it says so.
+        let brought = self.deployed().find(|(deployed, _)| deployed == name);
+        let since = brought.map_or(0, |(_, deployed)| deployed.deploy.at.ms());
+        InstanceTable {
+            starts_at: Span::millis(since.saturating_add(named.starts_at.ms())),
+            ..named
+        }
     }
 
     /// Whether effects are made inside the database, in one transaction with the record.

@@ -275,10 +275,6 @@ impl Bench {
         }
     }
 
-    pub(crate) const fn instance(&self) -> &Instance {
-        &self.instance
-    }
-
     pub(crate) fn ports(&self) -> &Ports {
         &self.instance.ports
     }
