@@ -9,6 +9,7 @@ use scenarios::file::DatabaseProfile;
 use scenarios::spec::{Bounds, Space};
 use scheduler::ports::Isolation;
 use set_ups::ready;
+use std::collections::BTreeMap;
 
 /// Random plans of each scenario.
 const PLANS: u64 = 60;
@@ -18,6 +19,10 @@ fn differing(named: DatabaseProfile, isolation: Isolation) -> (usize, Vec<String
     let (mut tried, mut differ) = (0, Vec::new());
     for entry in catalogue::all() {
         let scenario = entry.scenario().unwrap();
+        // What is told of one product is another story under another.
+        if scenario.database.profile != DatabaseProfile::Generic {
+            continue;
+        }
         let mut changed = scenario.clone();
         changed.database.profile = named;
         changed.database.isolation = isolation;
@@ -44,16 +49,28 @@ fn differing(named: DatabaseProfile, isolation: Isolation) -> (usize, Vec<String
 #[test]
 fn under_read_committed_postgresql_gives_the_histories_of_the_quick_database() {
     let (tried, differ) = differing(DatabaseProfile::Postgresql, Isolation::ReadCommitted);
-    assert_eq!(tried, 58 * 60);
+    assert_eq!(tried, 213 * 60);
     assert!(differ.is_empty(), "{} {differ:#?}", differ.len());
 }
 
 #[test]
-fn serializable_changes_no_history_here_and_mariadb_changes_some() {
-    let count = |profile, isolation| differing(profile, isolation).1.len();
+fn serializable_and_mariadb_change_the_histories_of_these_scenarios_only() {
+    let count = |profile, isolation| {
+        let differ = differing(profile, isolation).1;
+        let mut count: BTreeMap<String, usize> = BTreeMap::new();
+        for one in differ {
+            let name = one.split(' ').next().unwrap_or_default();
+            *count.entry(name.to_owned()).or_default() += 1;
+        }
+        count
+            .into_iter()
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect::<Vec<_>>()
+    };
     let serializable = count(DatabaseProfile::Postgresql, Isolation::Serializable);
     let mariadb = count(DatabaseProfile::Mariadb, Isolation::RepeatableRead);
-    // Transactions of the pipeline are too short to conflict; gap locks and counts of changed rows
-    // are another matter.
-    assert_eq!((serializable, mariadb), (0, 7));
+    // Which scenarios, and in how many of their 60 plans. Transactions of the pipeline are too short
+    // to conflict, but for those that lock a row and then read another (select_for_update); gap
+    // locks and counts of changed rows are another matter.
+    insta::assert_debug_snapshot!((serializable, mariadb));
 }

@@ -31,7 +31,8 @@ fn no_step_that_is_reached_is_called_absent() {
             seeds: &(1..=1),
             bounds: &[Bound {
                 space: Space::Full,
-                up_to: 1,
+                // Those whose executions take long say so.
+                up_to: scenario.explore.faults.map_or(1, |faults| faults.min(1)),
                 choices: &full,
             }],
             expectation: &Expectation::Holds { faults: None },

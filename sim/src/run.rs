@@ -156,6 +156,6 @@ fn start_instance(setup: &Setup, execution: Execution, place: u8) {
         None => instance,
     };
     let offset = constants.conditions[usize::from(place)].fire_offset.ms();
-    let role = setup.scenario.role(place);
+    let role = constants.roles[usize::from(place)];
     topologies::start(role, &instance, setup.blueprint_of(place), offset);
 }

@@ -14,7 +14,9 @@ use scheduler::guards::BusyPolicy;
 use scheduler::observe::Observer;
 use scheduler::ports::sql::Setting;
 use scheduler::schedules::ScheduleError;
-use scheduler::topologies::{Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts};
+use scheduler::topologies::{
+    Blueprint, GuardFactory, HandlerFactory, Parts as PipelineParts, Role,
+};
 use scheduler::{IdentityKey, Span, Timer};
 use servers::database::Flavor;
 use std::collections::BTreeMap;
@@ -108,6 +110,8 @@ pub(crate) struct Constants {
     pub(crate) broker: Terms,
     /// Whether a publisher waits for the broker's word.
     pub(crate) confirms: bool,
+    /// What each process does.
+    pub(crate) roles: Vec<Role>,
     /// When each process is asked to stop for good.
     pub(crate) retirements: Vec<Option<Ms>>,
     /// How many slots there are in all.
@@ -229,6 +233,7 @@ impl Clone for Constants {
             nothing: self.nothing.clone(),
             slot_by_run: self.slot_by_run.clone(),
             retirements: self.retirements.clone(),
+            roles: self.roles.clone(),
             ..*self
         }
     }
@@ -320,6 +325,10 @@ fn constants(scenario: &Scenario, cast: Cast, timers: &mut Timers) -> Constants 
         confirms: scenario.broker.confirm != Confirm::Sent,
         slots: in_all,
         retirements,
+        roles: (0..)
+            .zip(&names)
+            .map(|(place, _)| scenario.role(place))
+            .collect(),
         last_slot: last_slot.unwrap_or(0),
         patience,
         budget: 20_000

@@ -136,7 +136,7 @@ fn a_format_of_a_later_version_is_refused_with_what_is_allowed() {
     let done = runkey(&["list", "--format", "junit"]).ends(2);
     assert!(
         done.stderr
-            .contains("[possible values: human, json, jsonl]"),
+            .contains("[possible values: human, json, jsonl, markdown]"),
         "{}",
         done.stderr
     );

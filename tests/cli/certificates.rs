@@ -213,6 +213,7 @@ fn a_scenario_that_has_changed_since_is_told() {
     assert!(done.stderr.starts_with(begins), "{}", done.stderr);
     // A name of the catalogue, but not its scenario.
     let named = SOUND.replace("'sound'", "'recommended-stack'");
+    let named = format!("{named}[work]\ntakes = '1234ms'\n");
     certified(&named).runkey(&["verify", "c.json"]).ends(102);
 }
 

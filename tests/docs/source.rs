@@ -185,7 +185,7 @@ fn fields_and_variants_are_read_with_what_is_said_of_them() {
     let item = find("scenarios/src/file/topology.rs", "TopologyKind").unwrap();
     assert!(item.is_words());
     let words: Vec<String> = item.members.iter().map(|kind| item.word(kind)).collect();
-    assert_eq!(words, ["local", "queued"]);
+    assert_eq!(words, ["local", "queued", "sharded", "polled", "routed"]);
     let item = find("scenarios/src/file/fault.rs", "FaultTable").unwrap();
     let keys: Vec<String> = item.members.iter().map(Member::key).collect();
     assert_eq!(keys, ["at", "do", "for", "by", "lose", "direction"]);

@@ -46,6 +46,10 @@ fn chain(events: &[(usize, &Event)], effect: usize, asked_by: &Event) -> Chain {
     let same_life = |event: &Event| {
         event.instance == asked_by.instance && event.incarnation == asked_by.incarnation
     };
+    // A process may have several deliveries at work at once.
+    let of_the_delivery = |event: &Event| {
+        event.ids.message == asked_by.ids.message && event.ids.delivery == asked_by.ids.delivery
+    };
     // The last such event before a place.
     let last = |before: usize, is: &dyn Fn(&Event) -> bool| {
         let mut earlier = events.iter().rev().filter(|(place, _)| *place < before);
@@ -57,11 +61,12 @@ fn chain(events: &[(usize, &Event)], effect: usize, asked_by: &Event) -> Chain {
         event.what == What::AttemptStarted
             && same_life(event)
             && event.ids.attempt == asked_by.ids.attempt
+            && of_the_delivery(event)
     });
     let delivered = last(attempted.unwrap_or(effect), &|event| {
         event.what == What::Delivered
             && same_life(event)
-            && event.ids.message == asked_by.ids.message
+            && of_the_delivery(event)
     });
     let published = last(delivered.unwrap_or(effect), &|event| {
         event.what == What::Published && event.ids.message == asked_by.ids.message
