@@ -4,8 +4,7 @@
 //! traceId, messageId, delivery count and retryCount, and which step said what.
 
 use crate::{
-    Attribution, Event, History, Holder, Ids, Layer, RecordState, Slot, Step, Timestamp, Verdict,
-    What,
+    Attribution, Event, History, Holder, Layer, RecordState, Slot, Step, Timestamp, Verdict, What,
 };
 
 /// The layer in which the verdict of a slot was born.
@@ -55,7 +54,7 @@ fn events_of(history: &History, slot: Slot) -> impl DoubleEndedIterator<Item = &
 fn first_difference(history: &History, slot: Slot, what: fn(&What) -> bool) -> Attribution {
     let mut events = events_of(history, slot).filter(|event| what(&event.what));
     match (events.next(), events.next()) {
-        (Some(first), Some(second)) => compare(&first.ids, &second.ids, history.cast.local),
+        (Some(first), Some(second)) => compare(first, second, history.cast.local),
         _ => Attribution::Layer(Layer::Scheduling),
     }
 }
@@ -64,7 +63,12 @@ fn first_difference(history: &History, slot: Slot, what: fn(&What) -> bool) -> A
 ///
 /// An identifier that is missing on either side decides nothing, and what is below it is not
 /// looked at. The runKey alone may be missing: a trace belongs to one run.
-fn compare(first: &Ids, second: &Ids, local: bool) -> Attribution {
+///
+/// Two attempts of one number in two processes are two attempts: where nothing hands a run over, its
+/// new owner counts from one again.
+fn compare(one: &Event, other: &Event, local: bool) -> Attribution {
+    let (first, second) = (&one.ids, &other.ids);
+    let elsewhere = (one.instance, one.incarnation) != (other.instance, other.incarnation);
     let missing = |missing| Attribution::Undecided { missing };
     let differ = |layer| Attribution::Layer(layer);
     if let (Some(one), Some(other)) = (&first.run, &second.run)
@@ -91,7 +95,7 @@ fn compare(first: &Ids, second: &Ids, local: bool) -> Attribution {
     }
     match (first.attempt, second.attempt) {
         (0, _) | (_, 0) => missing("retryCount"),
-        (one, other) if one != other => differ(Layer::Execution),
+        (one, other) if one != other || elsewhere => differ(Layer::Execution),
         _ => differ(Layer::Effect),
     }
 }

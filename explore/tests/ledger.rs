@@ -37,5 +37,5 @@ fn the_ledger_of_effects_is_append_only() {
             effects += numbers.len();
         }
     }
-    assert_eq!(effects, 3_098);
+    assert_eq!(effects, 20_236);
 }

@@ -64,13 +64,13 @@ fn chain(events: &[(usize, &Event)], effect: usize, asked_by: &Event) -> Chain {
             && of_the_delivery(event)
     });
     let delivered = last(attempted.unwrap_or(effect), &|event| {
-        event.what == What::Delivered
-            && same_life(event)
-            && of_the_delivery(event)
+        event.what == What::Delivered && same_life(event) && of_the_delivery(event)
     });
-    let published = last(delivered.unwrap_or(effect), &|event| {
+    // Whoever is called may have begun before the caller hears that it was taken.
+    let published = events.iter().find(|(_, event)| {
         event.what == What::Published && event.ids.message == asked_by.ids.message
     });
+    let published = published.map(|(place, _)| *place);
     let fired = last(published.unwrap_or(effect), &|event| {
         event.what == What::Fired && event.ids.trace == asked_by.ids.trace
     });

@@ -213,12 +213,11 @@ pub fn naive_failure(judging: &Judging, verdict: Verdict, effects: usize) -> boo
 pub fn naive_layer(h: &History, slot: Slot) -> Attribution {
     let is_effect =
         |e: &&Event| e.ids.slot.truth() == Some(slot) && matches!(e.what, What::Effect { .. });
-    let ids: Vec<Ids> = h
-        .events
+    let effects: Vec<&Event> = h.events.iter().filter(is_effect).take(2).collect();
+    let ids: Vec<Ids> = effects.iter().map(|e| e.ids.clone()).collect();
+    let lives: BTreeSet<_> = effects
         .iter()
-        .filter(is_effect)
-        .map(|e| e.ids.clone())
-        .take(2)
+        .map(|e| (e.instance, e.incarnation))
         .collect();
     let runs = ids
         .iter()
@@ -261,5 +260,8 @@ pub fn naive_layer(h: &History, slot: Slot) -> Attribution {
             _ => return Attribution::Undecided { missing },
         }
     }
-    Attribution::Layer(Layer::Effect)
+    match lives.len() {
+        2 => Attribution::Layer(Layer::Execution),
+        _ => Attribution::Layer(Layer::Effect),
+    }
 }

@@ -57,7 +57,15 @@ pub(super) fn build(
     let mut deploys = std::mem::take(&mut scenario.deploys);
     for (place, deploy) in deploys.iter_mut().enumerate() {
         let changes = format!("deploy.{place}.set");
-        *deploy.scenario = repairing::configured(document, scenario, &changes, CHANGEABLE, path)?;
+        let configured = repairing::configured(document, scenario, &changes, CHANGEABLE, path)?;
+        // What is said of the whole is said once.
+        *deploy.scenario = Scenario {
+            name: String::new(),
+            about: String::new(),
+            source: None,
+            tags: Vec::new(),
+            ..configured
+        };
     }
     scenario.deploys = deploys;
     Ok(())
@@ -124,6 +132,22 @@ impl Scenario {
                 Some((format!("{name}-v{version}"), Deployed { deploy, of }))
             })
         })
+    }
+
+    /// The deploys where the whole scenario has another length of time at this path: new processes
+    /// that say nothing of it themselves have it too.
+    pub(super) fn deployed_with(&self, path: &str, span: Span) -> Vec<DeployTable> {
+        let of = |deploy: &DeployTable| {
+            let says = |key: &String| path.strip_prefix(key.as_str()).is_some();
+            let own = deploy.set.keys().any(says);
+            let changed = (!own).then(|| deploy.scenario.with_setting(path, span).ok());
+            let scenario = changed.flatten().map(Box::new);
+            DeployTable {
+                scenario: scenario.unwrap_or_else(|| deploy.scenario.clone()),
+                ..deploy.clone()
+            }
+        };
+        self.deploys.iter().map(of).collect()
     }
 
     /// What the process at this place does.

@@ -131,6 +131,8 @@ impl Scenario {
             explore: from.explore,
             expect: from.expect,
             repairs: from.repairs,
+            deploys: self.deployed_with(path, span),
+            changes: from.changes,
             ..changed
         })
     }

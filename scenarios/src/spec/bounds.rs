@@ -215,11 +215,11 @@ mod tests {
         }
         // Nothing here can be lost; at 6 calls of the broker dead letters can be put back.
         assert_eq!(beyond.cells().len(), full.cells().len() + 6);
-        // 35 calls x (lose_request, lose_reply, crash, pause), 12 of them also duplicated, 6 with a
+        // 36 calls x (lose_request, lose_reply, crash, pause), 12 of them also duplicated, 6 with a
         // broker that can restart; 3 steps inside the instance x (crash, pause).
-        assert_eq!(core.cells().len(), 35 * 4 + 12 + 6 + 3 * 2);
-        // 35 calls x 11, 12 duplicated, 6 broker restarts, 3 steps inside x 3, 3 clock readers.
-        assert_eq!(full.cells().len(), 35 * 11 + 12 + 6 + 3 * 3 + 3);
+        assert_eq!(core.cells().len(), 36 * 4 + 12 + 6 + 3 * 2);
+        // 36 calls x 11, 12 duplicated, 6 broker restarts, 3 steps inside x 3, 3 clock readers.
+        assert_eq!(full.cells().len(), 36 * 11 + 12 + 6 + 3 * 3 + 3);
     }
 
     #[test]
