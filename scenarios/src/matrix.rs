@@ -8,7 +8,7 @@ use crate::{Scenario, ScenarioError};
 use scheduler::guards::GuardConfig;
 
 /// The guards, in the order of the table: the list of
-/// [`GuardConfig`](scheduler::guards::GuardConfig).
+/// [`GuardConfig`].
 pub fn guards() -> Vec<&'static str> {
     GuardConfig::all().iter().map(GuardConfig::name).collect()
 }

@@ -109,28 +109,28 @@ fn traceless(history: &History) -> History {
 
 /// Of the smallest plans of the catalogue; each row is an origin, and the layer that was told.
 const CATALOGUE: &[(&str, u64)] = &[
-    ("delivery -> delivery", 7),
-    ("effect -> effect", 2),
-    ("execution -> execution", 1),
-    ("publishing -> publishing", 9),
-    ("scheduling -> scheduling", 9),
+    ("delivery -> delivery", 36),
+    ("effect -> effect", 3),
+    ("execution -> execution", 5),
+    ("publishing -> publishing", 15),
+    ("scheduling -> scheduling", 54),
 ];
 
 /// Of ten thousand random ones.
 const RANDOM: &[(&str, u64)] = &[
-    ("delivery -> delivery", 2_481),
-    ("effect -> effect", 118),
-    ("execution -> execution", 676),
-    ("publishing -> publishing", 1_813),
-    ("scheduling -> scheduling", 4_912),
+    ("delivery -> delivery", 3_367),
+    ("effect -> effect", 151),
+    ("execution -> execution", 1_165),
+    ("publishing -> publishing", 1_276),
+    ("scheduling -> scheduling", 4_041),
 ];
 
 /// Of the same, without traceIds.
 const TRACELESS: &[(&str, u64)] = &[
-    ("delivery -> undecided (traceId missing)", 2_481),
-    ("effect -> undecided (traceId missing)", 118),
-    ("execution -> undecided (traceId missing)", 676),
-    ("publishing -> undecided (traceId missing)", 1_813),
-    ("scheduling -> scheduling", 746),
-    ("scheduling -> undecided (traceId missing)", 4_166),
+    ("delivery -> undecided (traceId missing)", 3_367),
+    ("effect -> undecided (traceId missing)", 151),
+    ("execution -> undecided (traceId missing)", 1_165),
+    ("publishing -> undecided (traceId missing)", 1_276),
+    ("scheduling -> scheduling", 81),
+    ("scheduling -> undecided (traceId missing)", 3_960),
 ];
