@@ -53,10 +53,57 @@ impl Case {
     }
 }
 
-/// Every scenario of the catalogue, and every repair, that says that it breaks.
+/// The scenarios that are measured: those of the articles. What joined the catalogue since has not
+/// been: some of it takes hours of simulated time an execution.
+const MEASURED: &[&str] = &[
+    "at-most-once-loses",
+    "broker-disconnect",
+    "crash-after-call-before-record",
+    "crash-before-ack",
+    "deferral-counts",
+    "lock-released-then-redelivered",
+    "lock-ttl-shorter-than-work",
+    "lookup-before-retry",
+    "work-longer-than-visibility",
+    "naive-in-flight-check",
+    "quarantine-doubled-request",
+    "ack-first-no-recovery",
+    "busy-message-dropped",
+    "failed-record-never-retried",
+    "insert-first-then-crash",
+    "one-attempt-dead-letter",
+    "recovery-off-dead-letter",
+    "timeout-is-not-failure",
+    "timer-id-as-key",
+    "too-few-attempts",
+    "broker-forgets-no-sweep",
+    "check-then-insert-race",
+    "finalise-check-off",
+    "lease-shorter-than-work",
+    "lost-publish-confirm",
+    "new-id-per-publish",
+    "no-protection-downstream",
+    "operator-replay",
+    "short-key-retention",
+    "unique-row-two-effects",
+    "advance-then-crash",
+    "broadcast-by-mistake",
+    "commit-fails-after-publish",
+    "dispatch-then-crash",
+    "fixed-delay-two-schedulers",
+    "lock-row-released-too-soon",
+    "no-catch-up",
+    "record-then-publish",
+    "registered-twice",
+    "replicas-fire-independently",
+    "row-id-as-key",
+    "two-schedulers-no-claim",
+];
+
+/// Every scenario that is measured, and every repair of one, that says that it breaks.
 fn broken() -> Vec<Scenario> {
     let mut broken = Vec::new();
-    for entry in catalogue::all() {
+    for entry in MEASURED.iter().filter_map(|name| catalogue::find(name)) {
         let mut scenario = entry.scenario().unwrap();
         let repairs = std::mem::take(&mut scenario.repairs).into_iter();
         broken.push(scenario);
