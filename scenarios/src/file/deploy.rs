@@ -138,7 +138,10 @@ impl Scenario {
     /// that say nothing of it themselves have it too.
     pub(super) fn deployed_with(&self, path: &str, span: Span) -> Vec<DeployTable> {
         let of = |deploy: &DeployTable| {
-            let says = |key: &String| path.strip_prefix(key.as_str()).is_some();
+            let says = |key: &String| {
+                let rest = path.strip_prefix(key.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            };
             let own = deploy.set.keys().any(says);
             let changed = (!own).then(|| deploy.scenario.with_setting(path, span).ok());
             let scenario = changed.flatten().map(Box::new);

@@ -272,59 +272,38 @@ impl TopologyKind {
         }
     }
 
-    /// Keys of `[topology]` that belong to the others: they are not written beside this one.
-    pub(super) const fn foreign_keys(self) -> &'static [&'static str] {
+    /// Every kind.
+    const ALL: [TopologyKind; 5] = [
+        TopologyKind::Local,
+        TopologyKind::Queued,
+        TopologyKind::Sharded,
+        TopologyKind::Polled,
+        TopologyKind::Routed,
+    ];
+
+    /// Keys of `[topology]` that not every kind has, and this one does.
+    const fn own_keys(self) -> &'static [&'static str] {
         match self {
-            TopologyKind::Local | TopologyKind::Sharded => &[
-                "schedulers",
-                "executors",
-                "workers",
-                "rows",
-                "poll",
-                "take",
-                "stop_heartbeat",
-                "admins",
-                "route",
-                "block",
-                "timeout",
-                "retries",
-                "lost_after",
-            ],
-            TopologyKind::Queued => &[
-                "instances",
-                "workers",
-                "rows",
-                "poll",
-                "take",
-                "stop_heartbeat",
-                "admins",
-                "route",
-                "block",
-                "timeout",
-                "retries",
-                "lost_after",
-            ],
-            TopologyKind::Polled => &[
-                "schedulers",
-                "executors",
-                "instances",
-                "admins",
-                "route",
-                "block",
-                "timeout",
-                "retries",
-                "lost_after",
-            ],
+            TopologyKind::Local | TopologyKind::Sharded => &["instances"],
+            TopologyKind::Queued => &["schedulers", "executors"],
+            TopologyKind::Polled => &["workers", "rows", "poll", "take", "stop_heartbeat"],
             TopologyKind::Routed => &[
-                "schedulers",
-                "instances",
-                "workers",
-                "rows",
-                "poll",
-                "take",
-                "stop_heartbeat",
+                "admins",
+                "executors",
+                "route",
+                "block",
+                "timeout",
+                "retries",
+                "lost_after",
             ],
         }
+    }
+
+    /// Keys of `[topology]` that belong to the others: they are not written beside this one.
+    pub(super) fn foreign_keys(self) -> impl Iterator<Item = &'static str> {
+        let keys = Self::ALL.into_iter().flat_map(|kind| kind.own_keys());
+        keys.copied()
+            .filter(move |key| !self.own_keys().contains(key))
     }
 }
 

@@ -15,7 +15,7 @@ impl Scenario {
             .and_then(toml::Value::as_table_mut)
         {
             for key in self.topology.kind.foreign_keys() {
-                topology.remove(*key);
+                topology.remove(key);
             }
         }
         toml::to_string(&table).unwrap_or_default()
